@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What happens to files, and what it is taken for.
+/// Damage to files, and how it is reported.
 @Suite(.timeLimit(.minutes(20)))
 struct DamageTests {
   private let hurt = SampleToken("hurt", account: 1)
@@ -40,7 +40,7 @@ struct DamageTests {
     fault("emptied", .wrongLength(size: 0, expected: 116)) { fixture, path, _ in
       try fixture.write([], to: path)
     },
-    fault("cut off", .wrongLength(size: 4000, expected: 4212)) { fixture, path, _ in
+    fault("truncated", .wrongLength(size: 4000, expected: 4212)) { fixture, path, _ in
       try fixture.change(path) { $0.removeLast($0.count - 4000) }
     },
     fault("longer", .wrongLength(size: 4213, expected: 4212)) { fixture, path, _ in
@@ -91,7 +91,7 @@ struct DamageTests {
   ]
 
   @Test(.fault("version 0"), arguments: faults)
-  func `A changed file is told apart, hides no other, and is written over by nobody`(
+  func `A changed file is reported by kind, affects no other file, and is not overwritten`(
     _ fault: Named<Fault>
   ) async throws {
     let path = fixture.path(hurt)
@@ -105,8 +105,8 @@ struct DamageTests {
     #expect(contents.problems.first?.detail.contains(fault.value.expected.description) == true)
     #expect(Set(contents.documents.keys).count == 2)
     #expect(try await cache.finds(sound))
-    await #expect(throws: CacheError(fault.value.code, "")) { try await cache.finds(hurt) }
-    let error = await #expect(throws: CacheError(fault.value.code, "")) { try await cache.save(hurt) }
+    await expectCacheError(fault.value.code) { try await cache.finds(hurt) }
+    let error = await expectCacheError(fault.value.code) { try await cache.save(hurt) }
     #expect(error?.underlyingError as? SealError == fault.value.expected)
     #expect(error?.advice?.isEmpty == false)
     #expect(fixture.contents(path) == changed)
@@ -141,7 +141,7 @@ struct DamageTests {
     #expect(try await fixture.otherCache().finds(hurt))
   }
 
-  @Test func `A file of another group is told apart`() async throws {
+  @Test func `A file of another group is reported as misplaced`() async throws {
     let other = try KeychainGroup("org.example.other")
     try await TokenCacheAccessor(store: fixture.store, group: other).save(hurt)
     let shard = fixture.commonShard
@@ -152,7 +152,7 @@ struct DamageTests {
     #expect(problems.first?.detail.contains(SealError.misplaced.description) == true)
   }
 
-  @Test func `A file that somebody removed is noticed, and may be written anew`() async throws {
+  @Test func `A removed file is reported, and can be written again`() async throws {
     try fixture.remove(fixture.path(hurt))
     let cache = fixture.otherCache()
     #expect(try await fixture.problems(cache).map(\.kind) == [.missing])
@@ -164,16 +164,16 @@ struct DamageTests {
     #expect(try await fixture.problems(cache).isEmpty)
   }
 
-  @Test func `The file of an account that was removed does not come back to life`() async throws {
+  @Test func `The file of a removed account that is put back is reported`() async throws {
     let file = try fixture.bytes(fixture.path(hurt))
     try await fixture.cache.removeAccount(hurt.homeAccountID)
     try fixture.write(file, to: fixture.path(hurt))
     let cache = fixture.otherCache()
     #expect(try await fixture.problems(cache).map(\.kind) == [.rolledBack])
-    await #expect(throws: CacheError(.rolledBack, "")) { try await cache.finds(hurt) }
+    await expectCacheError(.rolledBack) { try await cache.finds(hurt) }
   }
 
-  @Test func `An older manifest with an older file is noticed by the files that are newer`() async throws {
+  @Test func `An older manifest with an older file is recognized by the newer files`() async throws {
     let fixture = try Fixture()
     try await fixture.cache.save(SampleToken("before", account: 1))
     let (manifest, file) = (try fixture.bytes(fixture.manifest), try fixture.bytes(fixture.path(hurt)))
@@ -185,13 +185,13 @@ struct DamageTests {
     let contents = try await cache.store.read(.all, in: fixture.group)
     #expect(Set(contents.problems.map(\.kind)) == [.rolledBack])
     #expect(Set(contents.problems.map(\.shard)) == [fixture.shard(sound), fixture.commonShard])
-    await #expect(throws: CacheError(.rolledBack, "")) { try await cache.finds(sound) }
-    // The person says that it is all right.
+    await expectCacheError(.rolledBack) { try await cache.finds(sound) }
+    // The user accepts it.
     #expect(try await cache.store.remove(.damaged, in: fixture.group) == 2)
     #expect(try await cache.finds(sound))
   }
 
-  @Test func `A file that is none of the store's is named and left`() async throws {
+  @Test func `A foreign file is reported and left`() async throws {
     let path = fixture.groupPath + "/notes.txt"
     try fixture.write(Array("mine".utf8), to: path)
     let problems = try await fixture.store.read(.all, in: fixture.group).problems
@@ -203,7 +203,7 @@ struct DamageTests {
 }
 
 extension Fixture {
-  /// Changes a file as somebody does who knows the format but not the key.
+  /// Changes a file as an attacker does who knows the format but not the key.
   func forge(_ path: String, _ change: (inout [UInt8]) -> Void) throws {
     try self.change(path) { bytes in
       change(&bytes)

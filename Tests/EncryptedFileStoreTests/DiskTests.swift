@@ -25,18 +25,18 @@ struct DiskTests {
     while write(file, zeros, zeros.count) > 0 { size += zeros.count }
 
     let group = try KeychainGroup("org.example.second")
-    await #expect(throws: CacheError(.unavailable, "")) {
+    await expectCacheError(.unavailable) {
       try await TokenCacheAccessor(store: fixture.store, group: group).save(new)
     }
     // A save takes the room of two files more. New keys, for which one block is enough, seal no file again in less
     // than that of one.
     for blocks in 0..<4 {
       #expect(ftruncate(file, size - blocks * zeros.count) == 0)
-      let error = await #expect(throws: CacheError(.unavailable, "")) { try await fixture.cache.save(new) }
+      let error = await expectCacheError(.unavailable) { try await fixture.cache.save(new) }
       #expect(error?.message.contains("No space left on device") == true)
       #expect(error?.advice?.contains("df -h") == true)
       if blocks < 2 {
-        await #expect(throws: CacheError(.unavailable, "")) { _ = try await fixture.store.rekey() }
+        await expectCacheError(.unavailable) { _ = try await fixture.store.rekey() }
       }
       #expect(try fixture.files() == before)
       #expect(try await fixture.otherCache().finds(old))
@@ -56,9 +56,7 @@ struct DiskTests {
     #expect(try await fixture.worker("save", fixture.group.name, "saved", "1", "1").finish().status == 0)
     try disk.remount(readOnly: true)
     #expect(try await fixture.otherCache().finds(saved))
-    let error = await #expect(throws: CacheError(.unavailable, "")) {
-      try await fixture.otherCache().save(new)
-    }
+    let error = await expectCacheError(.unavailable) { try await fixture.otherCache().save(new) }
     #expect(error?.message.contains("Read-only file system") == true)
     #expect(error?.advice?.contains("XDG_DATA_HOME") == true)
     try disk.remount(readOnly: false)

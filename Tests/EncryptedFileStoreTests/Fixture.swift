@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// A file store in a directory of its own, a group in it, and ways to meddle with the files.
+/// A file store in a directory of its own, a group in it, and ways to change the files.
 final class Fixture: SharedStoreFixture {
   static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit, .waiting]
-  /// What a passphrase costs in tests: 2 MiB.
+  /// The cost of a passphrase in tests: 2 MiB.
   static let scrypt = SealedKeys.Scrypt(logN: 11, r: 8, p: 1)
 
   private let scratch: TemporaryDirectory
@@ -34,7 +34,7 @@ final class Fixture: SharedStoreFixture {
     cache = TokenCacheAccessor(store: store, group: group)
   }
 
-  /// One whose group has these tokens.
+  /// Makes a store whose group has these tokens.
   convenience init(saving token: SampleToken, _ others: SampleToken...) async throws {
     try self.init()
     for token in [token] + others { try await cache.save(token) }
@@ -60,7 +60,7 @@ final class Fixture: SharedStoreFixture {
   /// Another accessor on another store.
   func otherCache(key: KeySource? = nil) -> TokenCacheAccessor { accessor(on: otherStore(key: key)) }
 
-  /// What is wrong in the whole group.
+  /// The problems of the whole group.
   func problems(_ cache: TokenCacheAccessor) async throws -> [StoreProblem] {
     try await cache.store.read(.all, in: group).problems
   }
@@ -76,7 +76,7 @@ final class Fixture: SharedStoreFixture {
 
   func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path))) }
 
-  /// The bytes of a file; `nil` for what cannot be read.
+  /// The bytes of a file; `nil` if it cannot be read.
   func contents(_ path: String) -> [UInt8]? { try? bytes(path) }
 
   func write(_ bytes: [UInt8], to path: String) throws { try Self.writePrivate(bytes, to: path) }

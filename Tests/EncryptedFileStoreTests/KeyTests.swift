@@ -9,7 +9,7 @@ import TokenCache
 
 @testable import EncryptedFileStore
 
-/// Where the key comes from, and what is said when it is not the right one.
+/// The sources of the key, and the errors for a wrong one.
 @Suite(.timeLimit(.minutes(20)))
 struct KeyTests {
   private let token = SampleToken("one", account: 1)
@@ -22,16 +22,14 @@ struct KeyTests {
     #expect(try await fixture.otherCache(key: .passphrase("correct horse")).finds(token))
     for wrong in ["correct horsf", "correct horse ", "Correct horse"] {
       let cache = fixture.otherCache(key: .passphrase(wrong))
-      let error = await #expect(throws: CacheError(.wrongKey, "")) { try await cache.finds(token) }
+      let error = await expectCacheError(.wrongKey) { try await cache.finds(token) }
       #expect(error?.underlyingError as? SealError == .wrongKey)
-      await #expect(throws: CacheError(.wrongKey, "")) { try await cache.save(token) }
+      await expectCacheError(.wrongKey) { try await cache.save(token) }
     }
-    await #expect(throws: CacheError(.wrongKey, "")) {
-      try await fixture.otherCache(key: .passphrase("")).finds(token)
-    }
+    await expectCacheError(.wrongKey) { try await fixture.otherCache(key: .passphrase("")).finds(token) }
   }
 
-  @Test func `A passphrase is asked for once, and what it is for is said`() async throws {
+  @Test func `A passphrase is asked for once, with its purpose`() async throws {
     let asked = Mutex<[PassphraseUse]>([])
     let source = KeySource.passphrase { use in
       asked.withLock { $0.append(use) }
@@ -51,30 +49,28 @@ struct KeyTests {
     #expect(asked.withLock { $0 } == [.set, .open])
   }
 
-  @Test func `Whoever does not answer the question gets the error that the question gave`() async throws {
+  @Test func `A dismissed question for the passphrase is the error of the call`() async throws {
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
     let source = KeySource.passphrase { _ throws(CacheError) in throw CacheError(.promptDismissed, "No.") }
-    await #expect(throws: CacheError(.promptDismissed, "")) {
-      try await fixture.otherCache(key: source).finds(token)
-    }
+    await expectCacheError(.promptDismissed) { try await fixture.otherCache(key: source).finds(token) }
   }
 
   @Test func `A key file must be there, be long enough and be closed to others`() async throws {
     let path = fixture.directory + "/other"
     func save() async throws { try await fixture.otherCache(key: .keyFile(path: path)).save(token) }
-    let missing = await #expect(throws: CacheError(.unavailable, "")) { try await save() }
+    let missing = await expectCacheError(.unavailable) { try await save() }
     #expect(missing?.advice?.contains("set -C; head -c 32 /dev/urandom > \(path)") == true)
     try fixture.write(.init(repeating: 7, count: 31), to: path)
-    let short = await #expect(throws: CacheError(.wrongKey, "")) { try await save() }
+    let short = await expectCacheError(.wrongKey) { try await save() }
     #expect(short?.advice?.contains("/dev/urandom") == false)
     try fixture.write(.init(repeating: 7, count: 32), to: path)
     chmod(path, 0o640)
-    let open = await #expect(throws: CacheError(.unavailable, "")) { try await save() }
+    let open = await expectCacheError(.unavailable) { try await save() }
     #expect(open?.advice?.contains("chmod go= \(path)") == true)
     chmod(path, 0o400)
     try await save()
     #expect(fixture.isThere(fixture.keys))
-    await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
+    await expectCacheError(.wrongKey) { try await fixture.cache.finds(token) }
   }
 
   @Test func `A systemd credential is a key file that systemd closes`() async throws {
@@ -82,19 +78,17 @@ struct KeyTests {
     func cache(_ name: String, _ environment: [String: String]) -> TokenCacheAccessor {
       fixture.accessor(on: fixture.otherStore(key: .credential(name: name), environment: environment))
     }
-    // systemd lets the service's user in by an access list, which looks so.
+    // The mode of a file to which systemd gives the service's user access.
     chmod(fixture.directory + "/key", 0o440)
     try await cache("key", environment).save(token)
     chmod(fixture.directory + "/key", 0o600)
     #expect(try await fixture.cache.finds(token))
     #expect(try await cache("key", environment).finds(token))
     for (name, environment) in [("key", [:]), ("other", environment), ("../key", environment)] {
-      let error = await #expect(throws: CacheError(.unavailable, "")) {
-        try await cache(name, environment).finds(token)
-      }
-      // What it says makes no file in another's place, nor one outside of the directory for credentials.
+      let error = await expectCacheError(.unavailable) { try await cache(name, environment).finds(token) }
+      // Its command replaces no file, and makes none outside of the directory for credentials.
       let advised = error?.advice?.contains(
-        "For a new store, \"test ! -e /etc/credstore.encrypted/\(name) && ")
+        "For a new store, make the credential with \"test ! -e /etc/credstore.encrypted/\(name) && ")
       #expect(advised == (name.contains("/") ? nil : true))
     }
   }
@@ -113,46 +107,46 @@ struct KeyTests {
     #expect(try await client.secrets(of: items)[item]?.count == 64)
 
     try keyring.lockCollection()
-    await #expect(throws: CacheError(.locked, "")) { try await cache().finds(token) }
+    await expectCacheError(.locked) { try await cache().finds(token) }
     try keyring.unlockCollection()
     #expect(try await cache().finds(token))
     let path = try #require(try await client.search(["xdg:schema": "org.llavero.StoreKey"]).unlocked.first)
     try await client.delete(path)
-    let error = await #expect(throws: CacheError(.wrongKey, "")) { try await cache().finds(token) }
+    let error = await expectCacheError(.wrongKey) { try await cache().finds(token) }
     #expect(error?.message.contains("does not hold the key") == true)
     keyring.killDaemon()
-    await #expect(throws: CacheError(.unavailable, "")) { try await cache().finds(token) }
+    await expectCacheError(.unavailable) { try await cache().finds(token) }
   }
 
   @Test func `A store says what kind of key it has`() async throws {
     try await fixture.otherCache(key: .passphrase("secret")).save(token)
-    let error = await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.cache.finds(token) }
+    let error = await expectCacheError(.wrongKey) { try await fixture.cache.finds(token) }
     #expect(error?.message.contains("its key is a passphrase") == true)
     #expect(error?.underlyingError as? SealError == .otherKeySource(.passphrase))
   }
 
   @Test(.fault("keys gone"))
-  func `A store whose keys are gone or damaged is not given new ones`() async throws {
+  func `A store whose keys are missing or damaged gets no new ones`() async throws {
     let fixture = try await Fixture(saving: token)
     let keys = try fixture.bytes(fixture.keys)
     #expect(keys.count == 140)
     for damage in [Array(keys.dropLast()), [], Array(repeating: 0, count: 140), keys.map { $0 ^ 1 }] {
       try fixture.write(damage, to: fixture.keys)
-      await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().finds(token) }
-      await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().save(token) }
+      await expectCacheError(.damaged) { try await fixture.otherCache().finds(token) }
+      await expectCacheError(.damaged) { try await fixture.otherCache().save(token) }
       #expect(try fixture.bytes(fixture.keys) == damage)
     }
     try fixture.remove(fixture.keys)
-    let error = await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().save(token) }
+    let error = await expectCacheError(.damaged) { try await fixture.otherCache().save(token) }
     #expect(error?.advice?.contains("mv \(fixture.root) ") == true)
-    await #expect(throws: CacheError(.damaged, "")) { try await fixture.otherCache().finds(token) }
+    await expectCacheError(.damaged) { try await fixture.otherCache().finds(token) }
     #expect(!fixture.isThere(fixture.keys))
     try fixture.write(keys, to: fixture.keys)
     #expect(try await fixture.otherCache().finds(token))
   }
 
   @Test(.fault("keys gone"))
-  func `A path in an advice can be given to a shell, and none deletes what may be intact`() async throws {
+  func `A path in an advice is quoted for a shell, and no advice deletes what may be intact`() async throws {
     let parent = try TemporaryDirectory()
     let directory = try parent.directory("my 'data'; x")
     chmod(directory, 0o700)
@@ -186,7 +180,7 @@ struct KeyTests {
     let keys = try fixture.bytes(fixture.keys)
     for (offset, byte) in [(39, 30), (19, 9)] as [(Int, UInt8)] {
       try fixture.forge(fixture.keys) { $0[offset] = byte }
-      let error = await #expect(throws: CacheError(.damaged, "")) {
+      let error = await expectCacheError(.damaged) {
         try await fixture.otherCache(key: .passphrase("secret")).finds(token)
       }
       #expect(error?.message.contains("opens") == false)
@@ -194,13 +188,13 @@ struct KeyTests {
     }
     // Cheaper to try than it was made: the seal covers that.
     try fixture.forge(fixture.keys) { $0[39] -= 1 }
-    await #expect(throws: CacheError(.wrongKey, "")) {
+    await expectCacheError(.wrongKey) {
       try await fixture.otherCache(key: .passphrase("secret")).finds(token)
     }
     try fixture.write(keys, to: fixture.keys)
     for version in [0, 2] as [UInt8] {
       try fixture.forge(fixture.keys) { $0[11] = version }
-      await #expect(throws: CacheError(.newerVersion, "")) {
+      await expectCacheError(.newerVersion) {
         try await fixture.otherCache(key: .passphrase("secret")).finds(token)
       }
     }
@@ -226,7 +220,7 @@ struct KeyTests {
     }
   }
 
-  @Test func `Two who make the store at once make one`() async throws {
+  @Test func `Two processes that make the store at once make one`() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask {

@@ -6,7 +6,7 @@ import TokenCache
 
 @testable import EncryptedFileStore
 
-/// What a writer leaves that was killed at one moment or another, and what becomes of it.
+/// What a killed writer leaves, and how the next writer recovers.
 @Suite(.timeLimit(.minutes(20)))
 struct KilledWriterTests {
   private let old = SampleToken("old", account: 1)
@@ -21,7 +21,7 @@ struct KilledWriterTests {
     return (fixture, before, try fixture.files())
   }
 
-  @Test func `Killed before the first file was in place, it saved nothing`() async throws {
+  @Test func `A writer killed before the first file was in place saved nothing`() async throws {
     let (fixture, before, after) = try await fixture()
     let shard = "\(fixture.shard(new)).sealed"
     try fixture.put(before)
@@ -40,7 +40,7 @@ struct KilledWriterTests {
   }
 
   @Test(arguments: [true, false])
-  func `Killed before the manifest was in place, it saved all`(readFirst: Bool) async throws {
+  func `A writer killed before the manifest was in place saved everything`(readFirst: Bool) async throws {
     let (fixture, before, after) = try await fixture()
     try fixture.put(after)
     try fixture.put([
@@ -54,7 +54,7 @@ struct KilledWriterTests {
     #expect(try await fixture.problems(cache).isEmpty)
   }
 
-  @Test func `Killed while it removed an account, it is done or not`() async throws {
+  @Test func `A writer killed while it removed an account removed it or not`() async throws {
     let (fixture, _, before) = try await fixture()
     try await fixture.cache.removeAccount(new.homeAccountID)
     let after = try fixture.files()
@@ -75,7 +75,7 @@ struct KilledWriterTests {
     }
   }
 
-  @Test func `Killed in the group's first write, it leaves a group that can be used`() async throws {
+  @Test func `A writer killed in the group's first write leaves a usable group`() async throws {
     let fixture = try await Fixture(saving: old)
     let manifest = try fixture.bytes(fixture.manifest)
     let common = try #require(
@@ -93,18 +93,20 @@ struct KilledWriterTests {
   }
 
   @Test(.fault("rekey killed"))
-  func `A new manifest that lies about from before is not believed`() async throws {
+  func `An unfinished manifest of an earlier write is ignored`() async throws {
     let (fixture, before, _) = try await fixture()
     try fixture.put(["manifest.sealed.new": try #require(before["manifest.sealed"]), "notes.new": [1]])
     let cache = fixture.otherCache()
     try await cache.save(SampleToken("next", account: 2))
     #expect(try await cache.finds(new))
-    // What is of somebody else is left, whatever it is called.
+    // A foreign file is left, whatever its name is.
     #expect(try fixture.files()["notes.new"] == [1])
     #expect(try await fixture.problems(cache).map(\.kind) == [.foreign])
   }
 
-  @Test func `Memory is not trusted while a writer is at work or died, and is afterwards`() async throws {
+  @Test func `Memory is not trusted during a write or after a writer died, and again after the next write`()
+    async throws
+  {
     let fixture = try await Fixture(saving: old)
     let before = try #require(fixture.store.generation(of: fixture.group))
     let file = try SharedLockFile(directory: fixture.groupPath, name: "lock")
@@ -118,7 +120,7 @@ struct KilledWriterTests {
 }
 
 extension Fixture {
-  /// The group's files, the lock file aside.
+  /// The group's files without the lock file.
   func files() throws -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: groupPath) where name != "lock" {

@@ -7,7 +7,7 @@ import TokenCache
 
 @testable import EncryptedFileStore
 
-/// The file that says which version of each file is the present one: lost, damaged, old.
+/// A manifest that is lost, damaged or old.
 @Suite(.timeLimit(.minutes(20)))
 struct ManifestTests {
   private let one = SampleToken("one", account: 1)
@@ -37,7 +37,7 @@ struct ManifestTests {
   ]
 
   @Test(.fault("manifest"), arguments: losses)
-  func `Without a sound manifest nothing is taken for present or written until the person says so`(
+  func `Without a valid manifest nothing is read or written until the user accepts the files`(
     _ loss: Named<Change>
   ) async throws {
     try loss.value(fixture)
@@ -50,8 +50,8 @@ struct ManifestTests {
     #expect(problem.shard == nil)
     #expect(problem.detail.contains("manifest.sealed"))
     for token in [one, two, new] {
-      await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(token) }
-      await #expect(throws: CacheError(.damaged, "")) { try await cache.save(token) }
+      await expectCacheError(.damaged) { try await cache.finds(token) }
+      await expectCacheError(.damaged) { try await cache.save(token) }
     }
     #expect(try fixture.files() == files)
 
@@ -64,7 +64,7 @@ struct ManifestTests {
   }
 
   @Test(.fault("manifest"), arguments: losses)
-  func `A manifest that cannot be used goes with everything, also where it is the last file`(
+  func `A damaged manifest is removed with everything, even if it is the last file`(
     _ loss: Named<Change>
   ) async throws {
     try loss.value(fixture)
@@ -78,33 +78,29 @@ struct ManifestTests {
   }
 
   @Test(.fault("manifest"))
-  func `Nothing is put right without a manifest while a file is of a later version`() async throws {
+  func `Nothing is repaired without a manifest while a file has a later version`() async throws {
     try fixture.forge(fixture.path(two)) { $0[11] = 2 }
     try fixture.remove(fixture.manifest)
     let files = try fixture.files()
-    await #expect(throws: CacheError(.newerVersion, "")) {
-      try await fixture.store.remove(.damaged, in: fixture.group)
-    }
+    await expectCacheError(.newerVersion) { try await fixture.store.remove(.damaged, in: fixture.group) }
     #expect(try fixture.files() == files)
   }
 
   /// R12.17
   @Test(.fault("late manifest"), arguments: [(11, CacheError.Code.newerVersion), (20, .wrongKey)])
-  func `A manifest of another version or key is nobody's to replace, but to remove with everything`(
+  func `A manifest of another version or key is never replaced, only removed with everything`(
     _ offset: Int, _ code: CacheError.Code
   ) async throws {
     try fixture.forge(fixture.manifest) { $0[offset] ^= 2 }
     let files = try fixture.files()
-    await #expect(throws: CacheError(code, "")) {
-      try await fixture.store.remove(.damaged, in: fixture.group)
-    }
+    await expectCacheError(code) { try await fixture.store.remove(.damaged, in: fixture.group) }
     #expect(try fixture.files() == files)
     _ = try await fixture.store.remove(.everything, in: fixture.group)
     try await fixture.otherCache().save(new)
   }
 
   @Test(.fault("directory"), arguments: [Removal.damaged, .everything], [true, false])
-  func `A directory in a file's place is removed, or moved aside with what is in it`(
+  func `A directory in a file's place is removed, or renamed with its contents`(
     _ removal: Removal, isEmpty: Bool
   ) async throws {
     for isManifest in [false, true] {
@@ -134,25 +130,21 @@ struct ManifestTests {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     try #require(mount("tmpfs", path, "tmpfs", 0, nil) == 0)
     defer { umount2(path, Int32(MNT_DETACH)) }
-    await #expect(throws: CacheError(.unavailable, "")) {
-      try await fixture.store.remove(.everything, in: fixture.group)
-    }
+    await expectCacheError(.unavailable) { try await fixture.store.remove(.everything, in: fixture.group) }
     for token in [one, two] { #expect(fixture.contents(fixture.path(token)) == nil) }
   }
 
   @Test(.fault("older file"), arguments: [true, false])
-  func `An older file is no way round the manifest where that is gone`(isEmptied: Bool) async throws {
+  func `An older file is not accepted when the manifest is missing`(isEmptied: Bool) async throws {
     try fixture.write(older, to: fixture.path(one))
     if isEmptied { try fixture.write([], to: fixture.manifest) } else { try fixture.remove(fixture.manifest) }
     let cache = fixture.otherCache()
-    await #expect(throws: CacheError(.damaged, "")) {
-      try await cache.finds(SampleToken("before", account: 1))
-    }
+    await expectCacheError(.damaged) { try await cache.finds(SampleToken("before", account: 1)) }
     #expect(try await !cache.store.read(.all, in: fixture.group).problems.isEmpty)
   }
 
   @Test(.fault("older file"))
-  func `A file from before the whole group was taken away is an older one afterwards`() async throws {
+  func `A file from before the group was deleted is reported as older`() async throws {
     let fixture = try await Fixture(saving: one)
     let older = try fixture.bytes(fixture.path(one))
     try fixture.remove(fixture.groupPath)
@@ -164,7 +156,7 @@ struct ManifestTests {
   }
 
   @Test(.fault("manifest"))
-  func `Killed in the group's first write with another's file beside, it leaves that to the person`()
+  func `A first write that was killed beside a foreign file is left for the user to accept`()
     async throws
   {
     let manifest = try fixture.bytes(fixture.manifest)
@@ -173,7 +165,7 @@ struct ManifestTests {
     try fixture.remove(fixture.manifest)
     try fixture.put(["manifest.sealed.new": manifest])
     let cache = fixture.otherCache()
-    await #expect(throws: CacheError(.damaged, "")) { try await cache.save(one) }
+    await expectCacheError(.damaged) { try await cache.save(one) }
     #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
     for token in [one, two, new] { #expect(try await cache.finds(token)) }
   }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What many processes that save into one group at once leave behind, and see of each other.
+/// Many processes that save into one group at once.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct ManyProcessesTests {
   private let fixture: Fixture
@@ -14,7 +14,7 @@ struct ManyProcessesTests {
     try await fixture.saveByProcesses(8, saves: 200, accounts: 20)
   }
 
-  @Test func `What was acknowledged stays although writers are killed all the time`() async throws {
+  @Test func `Acknowledged saves stay while writers are killed`() async throws {
     try await fixture.saveByProcessesThatAreKilled()
   }
 
@@ -22,7 +22,7 @@ struct ManyProcessesTests {
     try await fixture.saveInTurnsWithAnotherProcess()
   }
 
-  @Test func `A writer waits for another process, and goes on when that is killed`() async throws {
+  @Test func `A writer waits for another process, and continues when that is killed`() async throws {
     try await fixture.waitForAnotherProcess()
   }
 
@@ -31,7 +31,7 @@ struct ManyProcessesTests {
   }
 
   @Test(.fault("lock torn"))
-  func `Readers wait for nobody who holds the lock of a lock file that is not whole`() async throws {
+  func `Readers do not wait for the lock of an incomplete lock file`() async throws {
     let token = SampleToken("one", account: 1)
     try await fixture.cache.save(token)
     let lock = fixture.groupPath + "/lock"

@@ -59,7 +59,7 @@ struct NetworkTests {
   }
 
   @Test(.fault("network mount"))
-  func `Whoever has read before sees at once what another machine wrote`() async throws {
+  func `A store that has read before sees at once what another machine wrote`() async throws {
     let machines = try twoMachines()
     let caches = machines.map(cache)
     for number in 0..<10 {
@@ -82,7 +82,7 @@ struct NetworkTests {
     #expect(await holder.ask("hold") == "holding")
     let impatient = fixture.accessor(
       on: fixture.otherStore(timeout: .seconds(1), environment: environment(on: machines[1])))
-    await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(token) }
+    await expectCacheError(.timedOut) { try await impatient.save(token) }
     let other = cache(on: machines[1])
     async let saved: Void = other.save(token)
     holder.kill()
@@ -94,9 +94,7 @@ struct NetworkTests {
   @Test(.fault("no net locks"))
   func `Where no lock reaches other machines the store is read and not written`() async throws {
     let machine = try NetworkMount(.withoutLocks, of: export)
-    let none = await #expect(throws: CacheError(.unavailable, "")) {
-      try await cache(on: machine).save(token)
-    }
+    let none = await expectCacheError(.unavailable) { try await cache(on: machine).save(token) }
     #expect(none?.message.contains("locks may not reach other machines") == true)
     #expect(none?.advice?.contains("XDG_DATA_HOME") == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: export).isEmpty)
@@ -106,11 +104,9 @@ struct NetworkTests {
     let reader = cache(on: machine)
     #expect(try await reader.finds(token))
     #expect(try store(on: machine).sharing() == .networkWithoutLocks("fuse.sshfs"))
-    await #expect(throws: CacheError(.unavailable, "")) {
-      try await reader.save(SampleToken("two", account: 0))
-    }
-    await #expect(throws: CacheError(.unavailable, "")) { try await store(on: machine).rekey() }
-    await #expect(throws: CacheError(.unavailable, "")) {
+    await expectCacheError(.unavailable) { try await reader.save(SampleToken("two", account: 0)) }
+    await expectCacheError(.unavailable) { try await store(on: machine).rekey() }
+    await expectCacheError(.unavailable) {
       try await store(on: machine).remove(.everything, in: fixture.group)
     }
     #expect(try fixture.files() == before)
@@ -125,9 +121,7 @@ struct NetworkTests {
     try await cache(on: machine).save(token)
     let file = try fixture.bytes(fixture.path(token))
     try fixture.remove(fixture.path(token))
-    await #expect(throws: CacheError(.damaged, "")) {
-      try await cache(on: machine).save(SampleToken("two", account: 0))
-    }
+    await expectCacheError(.damaged) { try await cache(on: machine).save(SampleToken("two", account: 0)) }
     try fixture.write(file, to: fixture.path(token))
     #expect(try await cache(on: machine).finds(token))
   }

@@ -8,8 +8,7 @@ import TokenCache
 
 @testable import EncryptedFileStore
 
-/// A store whose key the Secret portal gives, with a portal that does what it should not. `LlaveroTests.SandboxTests`
-/// have a real one.
+/// A store with a key of the Secret portal, with a portal that misbehaves. `LlaveroTests.SandboxTests` have a real one.
 @Suite(.timeLimit(.minutes(20)))
 struct PortalTests {
   private let token = SampleToken("one", account: 1)
@@ -18,15 +17,15 @@ struct PortalTests {
 
   init() throws { fixture = try Fixture() }
 
-  private func store(_ portal: FakePortal, within patience: Duration = .seconds(120))
+  private func store(_ portal: FakePortal, within timeout: Duration = .seconds(120))
     -> EncryptedFileCacheStore
   {
-    fixture.otherStore(key: .portal(waitingUpTo: patience), busAddress: portal.busAddress)
+    fixture.otherStore(key: .portal(waitingUpTo: timeout), busAddress: portal.busAddress)
   }
 
   private func cache(_ portal: FakePortal) -> TokenCacheAccessor { fixture.accessor(on: store(portal)) }
 
-  @Test func `Whoever gets the same secret opens the store, and asks for it by what came with it`()
+  @Test func `The same secret opens the store, and is requested with the token that came with it`()
     async throws
   {
     let portal = try FakePortal(.secret(secret, results: ["token": .string("first")]))
@@ -36,7 +35,7 @@ struct PortalTests {
     try await cache.save(token)
     #expect(try await cache.finds(token))
     #expect(portal.calls.map(\.token) == [nil])
-    // One that comes later is not that of this secret.
+    // A later token is not that of this secret.
     portal.setAnswer(.secret(secret, results: ["token": .string("second")]))
     for _ in 0..<2 { #expect(try await self.cache(portal).finds(token)) }
     #expect(portal.calls.map(\.token) == [nil, "first", "first"])
@@ -50,9 +49,7 @@ struct PortalTests {
   @Test(.fault("portal secret"), arguments: [0, 31, 4097, 100_000])
   func `A secret that is too short or too long makes no store`(size: Int) async throws {
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
-    let error = await #expect(throws: CacheError(.refused, "")) {
-      try await cache(portal).save(token)
-    }
+    let error = await expectCacheError(.refused) { try await cache(portal).save(token) }
     let expected: SecretPortalError =
       size < 32 ? .tooShort(size: size, minimum: 32) : .tooLong(limit: SecretPortal.maximumSize)
     #expect(error?.underlyingError as? SecretPortalError == expected)
@@ -61,7 +58,7 @@ struct PortalTests {
   }
 
   @Test(.fault("portal secret"), arguments: [32, 4096])
-  func `One that is just long enough, or not yet too long, does`(size: Int) async throws {
+  func `A secret of the shortest or the longest size is accepted`(size: Int) async throws {
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
     try await cache(portal).save(token)
     #expect(try await cache(portal).finds(token))
@@ -90,7 +87,7 @@ struct PortalTests {
       ),
       (.death, .portalGone, .unavailable),
     ] as [(FakePortal.Answer, SecretPortalError, CacheError.Code)]).abbreviated)
-  func `A portal that gives no secret is an error that says why, and the store stays as it is`(
+  func `A portal that returns no secret is an error with the reason, and the store is not changed`(
     _ row: Named<(FakePortal.Answer, SecretPortalError, CacheError.Code)>
   ) async throws {
     let (answer, expected, code) = row.value
@@ -99,9 +96,9 @@ struct PortalTests {
     let before = try fixture.files()
     let portal = try FakePortal(answer)
     for isWrite in [false, true] {
-      // One that is gone is none the second time.
+      // The portal has ended before the second time.
       if case .death = answer, isWrite { continue }
-      let error = await #expect(throws: CacheError(code, "")) {
+      let error = await expectCacheError(code) {
         if isWrite { try await cache(portal).save(token) }
         _ = try await cache(portal).finds(token)
       }
@@ -113,10 +110,10 @@ struct PortalTests {
   }
 
   @Test(.fault("no portal"))
-  func `Without a portal, and without a bus, the key is out of reach`() async throws {
+  func `Without a portal or a bus the key is not available`() async throws {
     let bus = try PrivateKeyring(startingDaemon: false)
     func error(_ address: String) async -> CacheError? {
-      await #expect(throws: CacheError(.unavailable, "")) {
+      await expectCacheError(.unavailable) {
         try await fixture.otherStore(key: .portal(), busAddress: address).open(makingStore: true)
       }
     }
@@ -126,21 +123,21 @@ struct PortalTests {
   }
 
   @Test(.fault("no portal"))
-  func `A bus that ends while the portal is asked is an error at once`() async throws {
+  func `A bus that ends during the request is an error at once`() async throws {
     let portal = try FakePortal(.silence)
     let task = Task { try await store(portal).open(makingStore: true) }
     _ = await portal.nextCall()
     portal.keyring.killBus()
-    let error = await #expect(throws: CacheError(.unavailable, "")) { try await task.value }
+    let error = await expectCacheError(.unavailable) { try await task.value }
     #expect(error?.underlyingError as? SecretPortalError == .portalGone)
   }
 
   @Test(.fault("portal silent"))
-  func `A portal that says nothing is given up at its deadline, and at once when nobody waits`()
+  func `A silent portal times out, and its request ends at once when it is cancelled`()
     async throws
   {
     let portal = try FakePortal(.silence)
-    let late = await #expect(throws: CacheError(.timedOut, "")) {
+    let late = await expectCacheError(.timedOut) {
       try await store(portal, within: .milliseconds(300)).open(makingStore: true)
     }
     #expect(late?.underlyingError as? SecretPortalError == .timedOut)
@@ -150,17 +147,17 @@ struct PortalTests {
     let task = Task { try await store(portal).open(makingStore: true) }
     _ = await portal.nextCall()
     task.cancel()
-    await #expect(throws: CacheError(.cancelled, "")) { try await task.value }
+    await expectCacheError(.cancelled) { try await task.value }
     #expect(!fixture.isThere(fixture.keys))
   }
 
-  @Test(.fault("portal forged")) func `Nobody but the portal says how it ended`() async throws {
+  @Test(.fault("portal forged")) func `Only the portal's own response ends the request`() async throws {
     let portal = try FakePortal(.silence)
     let task = Task { try await store(portal).open(makingStore: true) }
     let call = try #require(await portal.nextCall())
-    try portal.endByStranger(call)
+    try portal.endFromOtherConnection(call)
     portal.end(call, response: 1)
-    await #expect(throws: CacheError(.promptDismissed, "")) { try await task.value }
+    await expectCacheError(.promptDismissed) { try await task.value }
   }
 
   @Test(.fault("swapped files"))
@@ -170,9 +167,7 @@ struct PortalTests {
     let before = try fixture.files()
     let keys = try fixture.bytes(fixture.keys)
     let other = try FakePortal(.secret(secret.reversed()))
-    let error = await #expect(throws: CacheError(.wrongKey, "")) {
-      try await cache(other).save(token)
-    }
+    let error = await expectCacheError(.wrongKey) { try await cache(other).save(token) }
     #expect(error?.underlyingError as? SealError == .wrongKey)
     #expect(error?.advice?.contains("Another application made it") == true)
     #expect(try fixture.files() == before)
@@ -184,9 +179,7 @@ struct PortalTests {
     try await fixture.cache.save(token)
     let file = fixture.otherStore(busAddress: portal.busAddress)
     #expect(try await file.rekey(to: .portal()) == RekeySummary(resealed: 3, left: 0))
-    let error = await #expect(throws: CacheError(.wrongKey, "")) {
-      try await fixture.otherCache().finds(token)
-    }
+    let error = await expectCacheError(.wrongKey) { try await fixture.otherCache().finds(token) }
     #expect(error?.underlyingError as? SealError == .otherKeySource(.portal))
     #expect(try await cache(portal).finds(token))
     let key = KeySource.keyFile(path: fixture.directory + "/key")
@@ -194,20 +187,20 @@ struct PortalTests {
     #expect(try await fixture.otherCache().finds(token))
   }
 
-  @Test(.fault("portal token")) func `A token in the keys that cannot be one is damage`() async throws {
+  @Test(.fault("portal token")) func `An invalid token in the keys is damage`() async throws {
     let portal = try FakePortal(.secret(secret, results: ["token": .string("ttttt")]))
     try await cache(portal).save(token)
     let keys = try fixture.bytes(fixture.keys)
     #expect(keys.count == 145)
     for (offset, byte) in [(38, 0x20), (39, 200), (50, 0xff)] as [(Int, UInt8)] {
       try fixture.forge(fixture.keys) { $0[offset] = byte }
-      await #expect(throws: CacheError(.damaged, "")) { try await cache(portal).finds(token) }
+      await expectCacheError(.damaged) { try await cache(portal).finds(token) }
       try fixture.write(keys, to: fixture.keys)
     }
     // Another token or another length, with a sound check sum.
     for (offset, byte) in [(39, 4), (50, 0x75)] as [(Int, UInt8)] {
       try fixture.forge(fixture.keys) { $0[offset] = byte }
-      await #expect(throws: CacheError(.wrongKey, "")) { try await cache(portal).finds(token) }
+      await expectCacheError(.wrongKey) { try await cache(portal).finds(token) }
       try fixture.write(keys, to: fixture.keys)
     }
     #expect(try await cache(portal).finds(token))

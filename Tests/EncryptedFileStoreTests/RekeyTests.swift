@@ -8,7 +8,7 @@ import TokenCache
 
 @testable import EncryptedFileStore
 
-/// A change of keys, whole and interrupted.
+/// A change of keys, complete and interrupted.
 @Suite(.timeLimit(.minutes(20)))
 struct RekeyTests {
   private let one = SampleToken("one", account: 1)
@@ -27,7 +27,7 @@ struct RekeyTests {
   /// The ids of the keys that the group's files are sealed with.
   private func keyIDs() throws -> Set<[UInt8]> { try Set(fixture.files().values.map { Array($0[16..<32]) }) }
 
-  @Test func `Afterwards the new key opens everything and the old one nothing`() async throws {
+  @Test func `After a change the new key opens everything and the old one nothing`() async throws {
     let before = try keyIDs()
     let (oldKeys, oldFile) = (try fixture.bytes(fixture.keys), try fixture.bytes(fixture.path(one)))
     let summary = try await fixture.store.rekey(to: .passphrase("new"))
@@ -41,9 +41,9 @@ struct RekeyTests {
     for token in [one, two] { #expect(try await cache.finds(token)) }
     #expect(try await fixture.problems(cache).isEmpty)
     #expect(try await cache.store.groups().count == 2)
-    await #expect(throws: CacheError(.wrongKey, "")) { try await fixture.otherCache().finds(one) }
+    await expectCacheError(.wrongKey) { try await fixture.otherCache().finds(one) }
 
-    // A file from before is of a key that nobody knows; with the old keys, all others are.
+    // The key of a file from before is unknown; with the old keys, those of all others are.
     try fixture.write(oldFile, to: fixture.path(one))
     #expect(try await fixture.problems(cache).map(\.kind) == [.wrongKey])
     try fixture.write(oldKeys, to: fixture.keys)
@@ -58,7 +58,7 @@ struct RekeyTests {
     #expect(try await fixture.otherCache().finds(two))
   }
 
-  @Test func `A store that is open elsewhere goes on reading and writing`() async throws {
+  @Test func `Another process's open store continues to read and write`() async throws {
     let other = fixture.otherCache()
     #expect(try await other.finds(one))
     _ = try await fixture.store.rekey()
@@ -67,7 +67,7 @@ struct RekeyTests {
     #expect(try keyIDs().count == 1)
   }
 
-  @Test func `Writers that meet a change of keys lose nothing`() async throws {
+  @Test func `Writers during a change of keys lose nothing`() async throws {
     let tokens = (0..<60).map { SampleToken("t\($0)", account: $0 % 6) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<3 {
@@ -87,7 +87,9 @@ struct RekeyTests {
     #expect(try fixture.bytes(fixture.keys).count == 140)
   }
 
-  @Test func `Interrupted, it leaves a store that the new key opens, and is finished later`() async throws {
+  @Test func `An interrupted change leaves a store that the new key opens, and is finished later`()
+    async throws
+  {
     // As it is when half of the files are sealed again.
     let oldFiles = try fixture.files()
     let keyFile = Array(try fixture.bytes(fixture.directory + "/key"))
@@ -128,7 +130,7 @@ struct RekeyTests {
   }
 
   @Test(.fault("other keys"))
-  func `Where another store's keys are, what they do not open is counted, and stays`() async throws {
+  func `With another store's keys the files that they do not open are counted, and stay`() async throws {
     let sound = try fixture.bytes(fixture.keys)
     let other = try await Self.filled(one, two)
     try fixture.write(try other.bytes(other.keys), to: fixture.keys)
@@ -160,17 +162,17 @@ struct RekeyTests {
   }
 
   @Test(.fault("keys gone"))
-  func `Where the keys are gone it is an error, and nothing is changed`() async throws {
+  func `A change without keys is an error, and changes nothing`() async throws {
     try fixture.remove(fixture.keys)
     let files = try fixture.files()
-    let error = await #expect(throws: CacheError(.damaged, "")) { _ = try await fixture.otherStore().rekey() }
-    #expect(error?.message.contains("\(fixture.keys) is gone") == true)
+    let error = await expectCacheError(.damaged) { _ = try await fixture.otherStore().rekey() }
+    #expect(error?.message.contains("\(fixture.keys) is missing") == true)
     #expect(try fixture.files() == files)
     #expect(!fixture.isThere(fixture.keys))
   }
 
   @Test(.fault("odd group"), arguments: ["keys.new", "lock.new", "manifest.sealed"])
-  func `A group called like a file of the store's is in no file's way`(name: String) async throws {
+  func `A group with the name of a store's file disturbs no file`(name: String) async throws {
     let cache = TokenCacheAccessor(store: fixture.store, group: try KeychainGroup(name))
     try await cache.save(one)
     #expect(try await fixture.store.rekey(to: .passphrase("new")).left == 0)
@@ -178,7 +180,7 @@ struct RekeyTests {
     #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
   }
 
-  @Test(.fault("keys gone")) func `More keys than a reader takes are not written`() async throws {
+  @Test(.fault("keys gone")) func `More keys than a reader accepts are not written`() async throws {
     let bytes = try fixture.bytes(fixture.keys)
     let header = try SealedKeys.Header(bytes)
     let key = try header.key(from: fixture.bytes(fixture.directory + "/key"))
@@ -187,15 +189,14 @@ struct RekeyTests {
     try fixture.write(SealedKeys.seal(many, header, with: key), to: fixture.keys)
     let full = try fixture.bytes(fixture.keys)
     try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
-    let error = await #expect(throws: CacheError(.tooLarge, "")) {
-      _ = try await fixture.otherStore().rekey()
-    }
+    let error = await expectCacheError(.tooLarge) { _ = try await fixture.otherStore().rekey() }
     #expect(error?.advice?.isEmpty == false)
     #expect(try fixture.bytes(fixture.keys) == full)
     #expect(try await fixture.otherCache().finds(two))
   }
 
-  @Test(.fault("rekey killed")) func `What a killed one left goes with the group`() async throws {
+  @Test(.fault("rekey killed")) func `Leftovers of a killed change are removed with the group`() async throws
+  {
     for name in try fixture.files().keys { try fixture.put([name + ".new": [1, 2, 3]]) }
     #expect(try await fixture.otherStore().remove(.everything, in: fixture.group) == 3)
     #expect(try fixture.files().keys.sorted() == ["manifest.sealed"])
@@ -205,7 +206,7 @@ struct RekeyTests {
     #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
   }
 
-  @Test func `Where there is no store there is nothing to do`() async throws {
+  @Test func `A change without a store does nothing`() async throws {
     let fixture = try Fixture()
     #expect(try await fixture.store.rekey(to: .passphrase("new")) == RekeySummary())
     #expect(!fixture.isThere(fixture.root))

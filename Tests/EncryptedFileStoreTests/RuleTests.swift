@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct RuleTests {
   @Test(.fault("any store"), arguments: StoreRule.all(for: Fixture.self))
-  func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
+  func `The store keeps every store's rules`(_ rule: StoreRule) async throws {
     try await rule.check(Fixture())
   }
 }

@@ -14,18 +14,16 @@ struct StoreTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test func `Asking for what is not there makes no file`() async throws {
+  @Test func `Reading a missing group makes no file`() async throws {
     let store = fixture.otherStore(key: .keyFile(path: "/proc/nonexistent"))
     #expect(try await store.read(.all, in: fixture.group).documents.isEmpty)
     #expect(try await store.remove(.everything, in: fixture.group) == 0)
     #expect(store.generation(of: fixture.group) == nil)
-    await #expect(throws: CacheError(.unavailable, "")) {
-      try await fixture.accessor(on: store).save(one)
-    }
+    await expectCacheError(.unavailable) { try await fixture.accessor(on: store).save(one) }
     #expect(!fixture.isThere(fixture.groupPath))
     #expect(!fixture.isThere(fixture.keys))
 
-    // Nor where there is a store, with another group.
+    // Nor if the store exists, with another group.
     try await fixture.otherGroup(on: fixture.store).save(one)
     #expect(try await fixture.store.read(.all, in: fixture.group).documents.isEmpty)
     #expect(try await fixture.store.remove(.everything, in: fixture.group) == 0)
@@ -33,7 +31,7 @@ struct StoreTests {
     #expect(!fixture.isThere(fixture.groupPath))
   }
 
-  @Test func `Files are 0600, directories 0700, and nothing readable stands in them`() async throws {
+  @Test func `Files are 0600, directories 0700, and their contents unreadable`() async throws {
     // By another process: the mask counts for all threads of one.
     let command = ["sh", "-c", #"umask 0; exec "$0" "$@""#, Worker.program]
     let worker = try Worker(
@@ -57,7 +55,7 @@ struct StoreTests {
     }
   }
 
-  @Test func `The size of a file tells little of what is in it`() async throws {
+  @Test func `The size of a file reveals little of its contents`() async throws {
     var sizes: Set<Int> = []
     for number in 0..<12 {
       try await fixture.cache.save(SampleToken("t\(number)", account: 1))
@@ -77,14 +75,14 @@ struct StoreTests {
   }
 
   @Test(.fault("too deep"))
-  func `An import that nobody could read again is refused, and what was there stays`() async throws {
+  func `An import beyond a reader's limits is refused, and the contents stay`() async throws {
     func cache(_ name: String) -> CacheDocument {
       var document = CacheDocument()
       document.otherSections[name] = .array(Array(repeating: .null, count: 600_000))
       return document
     }
     _ = try await fixture.cache.import(cache("one"))
-    await #expect(throws: CacheError(.tooLarge, "")) { try await fixture.cache.import(cache("two")) }
+    await expectCacheError(.tooLarge) { try await fixture.cache.import(cache("two")) }
     #expect(try await fixture.otherCache().snapshot().document == cache("one"))
   }
 
@@ -92,7 +90,7 @@ struct StoreTests {
   func `A name that is no shard's id never becomes a file name`(_ name: String) async throws {
     let shard = ShardID(rawValue: name)
     #expect(try await fixture.store.read(.some([shard]), in: fixture.group).documents.isEmpty)
-    await #expect(throws: CacheError(.refused, "")) {
+    await expectCacheError(.refused) {
       try await fixture.store.update([shard], in: fixture.group) { $0[shard].otherSections = ["a": "b"] }
     }
   }
@@ -104,21 +102,19 @@ struct StoreTests {
     try await fixture.accessor(on: atHome).save(one)
     #expect(fixture.isThere(fixture.directory + "/.local/share/llavero/sealed/keys"))
     let nowhere = fixture.otherStore(environment: ["XDG_DATA_HOME": "", "HOME": ""])
-    let error = await #expect(throws: CacheError(.unavailable, "")) { try await nowhere.groups() }
+    let error = await expectCacheError(.unavailable) { try await nowhere.groups() }
     #expect(error?.advice?.contains("XDG_DATA_HOME") == true)
   }
 
   @Test func `A directory that others may enter, or a link to one, is refused`() async throws {
     let fixture = try await Fixture(saving: one)
     chmod(fixture.groupPath, 0o755)
-    let error = await #expect(throws: CacheError(.unavailable, "")) {
-      try await fixture.store.read(.all, in: fixture.group)
-    }
+    let error = await expectCacheError(.unavailable) { try await fixture.store.read(.all, in: fixture.group) }
     #expect(error?.advice?.contains("chmod go= \(fixture.groupPath)") == true)
     chmod(fixture.groupPath, 0o700)
     #expect(rename(fixture.groupPath, fixture.directory + "/moved") == 0)
     #expect(symlink(fixture.directory + "/moved", fixture.groupPath) == 0)
-    await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherCache().save(two) }
+    await expectCacheError(.unavailable) { try await fixture.otherCache().save(two) }
   }
 
   @Test(.fault("group open")) func `A group that others may enter hides no other`() async throws {
@@ -128,8 +124,8 @@ struct StoreTests {
     let store = fixture.otherStore()
     #expect(try await store.groups() == [other, fixture.group])
     #expect(try await fixture.otherGroup(on: store).finds(one))
-    await #expect(throws: CacheError(.unavailable, "")) { try await store.read(.all, in: fixture.group) }
-    // No key is made anew for what nobody has looked into.
+    await expectCacheError(.unavailable) { try await store.read(.all, in: fixture.group) }
+    // No new key is made for an unreadable group.
     try fixture.remove(fixture.keys)
     await #expect(throws: CacheError.self) {
       try await fixture.otherGroup(on: fixture.otherStore()).save(two)

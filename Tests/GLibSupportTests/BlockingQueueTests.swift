@@ -25,7 +25,7 @@ private final class Gate: Sendable {
 
 @Suite(.timeLimit(.minutes(20)))
 struct BlockingQueueTests {
-  @Test func `Work gives its result or its error`() async throws {
+  @Test func `Work returns its result or its error`() async throws {
     let queue = BlockingQueue(label: "test")
     #expect(try await queue.run { (_) throws(QueueError) in 42 } == 42)
     await #expect(throws: QueueError.failed) {
@@ -48,7 +48,7 @@ struct BlockingQueueTests {
     }
   }
 
-  @Test func `A cancelled task goes on although its work is stuck`() async {
+  @Test func `A cancelled task resumes although its work is stuck`() async {
     let queue = BlockingQueue(label: "test")
     let gate = Gate()
     let isRunning = AsyncStream.makeStream(of: Void.self)
@@ -77,7 +77,7 @@ struct BlockingQueueTests {
     #expect(!ran)
   }
 
-  @Test func `At the deadline the caller goes on and the work is cancelled`() async {
+  @Test func `At the deadline the caller resumes and the work is cancelled`() async {
     let queue = BlockingQueue(label: "test")
     let cancelled = AsyncStream.makeStream(of: Void.self)
     let hasBegun = Atomic(false)
@@ -134,5 +134,38 @@ struct BlockingQueueTests {
         }
       }
     }
+  }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct CancellableTests {
+  @Test func `Waiting ends with a signal, a cancellation or the deadline`() {
+    let signalled = DispatchSemaphore(value: 0)
+    signalled.signal()
+    #expect(Cancellable(timeout: .seconds(600)).wait(for: signalled))
+
+    let cancelled = Cancellable(timeout: .seconds(600))
+    DispatchQueue.global().async { cancelled.cancel() }
+    #expect(!cancelled.wait(for: DispatchSemaphore(value: 0)))
+    #expect(cancelled.isCancelled)
+    #expect(!cancelled.wait(for: DispatchSemaphore(value: 0)))
+
+    let late = Cancellable(timeout: .milliseconds(10))
+    #expect(!late.wait(for: DispatchSemaphore(value: 0)))
+    #expect(late.isPastDeadline)
+  }
+
+  @Test func `The deadline cancels what takes no timeout`() {
+    let cancellable = Cancellable(timeout: .milliseconds(10))
+    cancellable.enforcingDeadline {
+      while !cancellable.isCancelled { sched_yield() }
+    }
+    #expect(cancellable.isPastDeadline)
+  }
+
+  @Test func `The time left is at least one millisecond`() {
+    #expect(Cancellable(timeout: .seconds(-5)).remainingMilliseconds == 1)
+    #expect(Cancellable(timeout: .seconds(1 << 40)).remainingMilliseconds == Int32.max - 1)
+    #expect((1_000_000...2_500_000).contains(Cancellable(timeout: .seconds(2500)).remainingMilliseconds))
   }
 }

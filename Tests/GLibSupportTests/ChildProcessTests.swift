@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GLibSupport
 import Glibc
 import TestSupport
@@ -39,6 +40,52 @@ struct ChildProcessTests {
       #expect(throws: GLibError.outOfDescriptors) {
         try BusConnection(address: "unix:path=/proc/nonexistent", Cancellable(timeout: .seconds(5)))
       }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct CommandOutputTests {
+  private let soon = Cancellable(timeout: .seconds(300))
+
+  @Test func `A command's output is returned, and variables reach it`() throws {
+    let command = ["sh", "-c", #"echo "$ONE $0"; echo lost >&2"#, "two words"]
+    #expect(try outputOfCommand(command, variables: ["ONE": "1"], soon) == "1 two words\n")
+  }
+
+  @Test(arguments: [["/proc/nonexistent/program"], ["false"], ["sh", "-c", "kill -9 $$"]])
+  func `A command that cannot be started or fails is an error`(command: [String]) {
+    #expect(throws: GLibError.self) { try outputOfCommand(command, soon) }
+  }
+
+  @Test(.fault("lives on"), arguments: ["exec sleep 600", "exec >&-; exec sleep 600"])
+  func `A command that does not end in time is killed, even if it has closed its output`(_ script: String) {
+    let clock = ContinuousClock()
+    let duration = clock.measure {
+      #expect(throws: GLibError.self) {
+        try outputOfCommand(["sh", "-c", script], Cancellable(timeout: .milliseconds(100)))
+      }
+    }
+    #expect(duration < .seconds(300))
+  }
+}
+
+struct ProcessEnvironmentTests {
+  @Test func `The environment is what the process has at the moment`() async {
+    await #expect(processExitsWith: .success) {
+      setenv("LLAVERO_TEST_EQUALS", "a=b=", 1)
+      setenv("LLAVERO_TEST_EMPTY", "", 1)
+      #expect(processEnvironment()["LLAVERO_TEST_EQUALS"] == "a=b=")
+      #expect(processEnvironment()["LLAVERO_TEST_EMPTY"]?.isEmpty == true)
+      #expect(processEnvironment() == ProcessInfo.processInfo.environment)
+      unsetenv("LLAVERO_TEST_EQUALS")
+      #expect(processEnvironment()["LLAVERO_TEST_EQUALS"] == nil)
+      // A second variable of the first one's name.
+      setenv("LLAVERO_TEST_FIRST", "1", 1)
+      let other = try #require(strdup("LLAVERO_TEST_OTHER=2"))
+      putenv(other)
+      memcpy(other, "LLAVERO_TEST_FIRST", "LLAVERO_TEST_FIRST".utf8.count)
+      #expect(processEnvironment()["LLAVERO_TEST_FIRST"] == "1")
     }
   }
 }

@@ -9,7 +9,7 @@ struct FileSharingTests {
     FileSharing(type: type) { MountEntry(type: kind, options: options) }
   }
 
-  @Test func `File systems of a disk or of memory are this machine's`() throws {
+  @Test func `Disk and memory file systems belong to this machine`() throws {
     // ext4, XFS, Btrfs, tmpfs, overlay, ZFS, eCryptfs, F2FS
     let types: [UInt32] = [
       0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf15f, 0xf2f5_2010,
@@ -23,7 +23,7 @@ struct FileSharingTests {
   }
 
   @Test(.fault("unknown fs"))
-  func `A file system that does not say its type counts as one whose locks reach nobody`() {
+  func `A file system of unknown type counts as one without locks`() {
     guard case .networkWithoutLocks = FileSharing(of: Int32(-1)) else {
       Issue.record("\(FileSharing(of: Int32(-1)))")
       return
@@ -31,7 +31,7 @@ struct FileSharingTests {
   }
 
   @Test(.fault("no net locks"))
-  func `Those of a network are told by their numbers, and whether locks reach by how they were mounted`() {
+  func `Network file systems are recognized by type, and their locks by the mount options`() {
     #expect(sharing(0x6969, "nfs4", ["vers=4.2", "local_lock=none"]) == .network("NFS"))
     for option in ["nolock", "local_lock=all", "local_lock=flock"] {
       #expect(sharing(0x6969, "nfs", ["vers=3", option]) == .networkWithoutLocks("NFS"))
@@ -52,8 +52,9 @@ struct FileSharingTests {
     #expect(FileSharing(type: 0x6969) { nil } == .network("NFS"))
   }
 
-  @Test(.fault("no net locks")) func `Of FUSE the type decides, and one that is not known may be anything`() {
-    for type in ["fuse.sshfs", "fuse.rclone", "fuse", "virtiofs", "fuse.somebodys"] {
+  @Test(.fault("no net locks"))
+  func `A FUSE file system is judged by its subtype, and an unknown one has no locks`() {
+    for type in ["fuse.sshfs", "fuse.rclone", "fuse", "virtiofs", "fuse.unknown"] {
       #expect(sharing(0x6573_5546, type) == .networkWithoutLocks(type))
     }
     for type in ["fuse.glusterfs", "fuse.ceph-fuse", "fuse.gocryptfs"] {

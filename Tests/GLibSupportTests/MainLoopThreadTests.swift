@@ -40,7 +40,7 @@ struct MainLoopThreadTests {
     #expect(order.withLock { $0 } == [1, 2])
   }
 
-  @Test func `What was invoked before the end is run and let go`() async throws {
+  @Test func `Work invoked before the end runs and is released`() async throws {
     final class Witness: Sendable {}
     for _ in 0..<100 {
       weak var witness: Witness?
@@ -58,7 +58,7 @@ struct MainLoopThreadTests {
   }
 
   @Test(arguments: ["ends-elsewhere", "ends-on-itself"])
-  func `Thread ends with its last reference`(_ name: String) async throws {
+  func `The thread ends with its last reference`(_ name: String) async throws {
     var directories: [String] = []
     for _ in 0..<20 {
       let thread = MainLoopThread(name: name)
@@ -76,7 +76,7 @@ struct MainLoopThreadTests {
     try await eventually { !directories.contains { isThread($0, named: name) } }
   }
 
-  @Test func `Thread ends that was dropped before its loop began`() async {
+  @Test func `A thread that is dropped before its loop begins ends`() async {
     await #expect(processExitsWith: .success) {
       func isEnded() -> Bool {
         // The rest is the test library's.

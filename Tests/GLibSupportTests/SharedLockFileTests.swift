@@ -63,8 +63,7 @@ struct SharedLockFileTests {
     #expect(reader.generation == start + 2)
   }
 
-  @Test func `A writer that died in the middle leaves an odd number, and the next one puts it right`() throws
-  {
+  @Test func `A writer that died leaves an odd number, and the next one makes it even`() throws {
     let file = try scratch.open()
     let start = file.generation
     file.beginWrite()
@@ -116,7 +115,7 @@ struct SharedLockFileTests {
     #expect(count == 0)
   }
 
-  @Test func `A lock held here keeps another process out`() throws {
+  @Test func `A lock held here excludes another process`() throws {
     let file = try scratch.open()
     let tryIt = ["--nonblock", scratch.lockFile, "true"]
     let held = try file.locked { try? Child.run("flock", tryIt).status }
@@ -124,7 +123,7 @@ struct SharedLockFileTests {
     #expect(try Child.run("flock", tryIt).status == 0)
   }
 
-  @Test(.fault("writer killed")) func `A holder that is killed lets go of the lock`() throws {
+  @Test(.fault("writer killed")) func `A killed holder releases the lock`() throws {
     let file = try scratch.open()
     let output = try Pipe()
     let holder = try Child(
@@ -180,7 +179,7 @@ struct SharedLockFileTests {
       Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),
       Named("long", String(repeating: "x", count: 10_000)),
     ])
-  func `A torn file is put right`(text: Named<String>) throws {
+  func `An incomplete file is repaired`(text: Named<String>) throws {
     _ = try scratch.open()
     scratch.write(text.value)
     let file = try scratch.open()
@@ -192,7 +191,7 @@ struct SharedLockFileTests {
   }
 
   @Test(.fault("lock torn"))
-  func `A file that is not whole, and locked by another process, holds no reader up`() async throws {
+  func `An incomplete file that another process has locked blocks no reader`() async throws {
     _ = try scratch.open()
     scratch.write("")
     let holder = try HeldLock(on: scratch.lockFile)
@@ -200,7 +199,7 @@ struct SharedLockFileTests {
     #expect(file.generation % 2 == 1)
     #expect(holder.isHeld)
 
-    // Who has the lock puts the file right, and who only reads does it a second later at most.
+    // The lock's holder repairs the file; a reader does so a second later at most.
     let other = try scratch.open()
     holder.release()
     try await eventually { file.generation % 2 == 0 }
@@ -208,7 +207,7 @@ struct SharedLockFileTests {
     #expect(file.generation == other.generation)
   }
 
-  @Test(.fault("lock torn")) func `Who gets the lock of a file that is not whole puts it right`() throws {
+  @Test(.fault("lock torn")) func `The next holder of the lock repairs an incomplete file`() throws {
     _ = try scratch.open()
     scratch.write("")
     let holder = try HeldLock(on: scratch.lockFile)
@@ -230,7 +229,7 @@ struct SharedLockFileTests {
     }
   }
 
-  @Test func `A file that was deleted is made again with another number`() async throws {
+  @Test func `A deleted file is made again with another number`() async throws {
     let file = try scratch.open()
     let other = try scratch.open()
     let before = file.generation
@@ -250,7 +249,7 @@ struct SharedLockFileTests {
   }
 
   @Test(.fault("lock file gone"))
-  func `A new file that cannot be had leaves no lock on the old one`() throws {
+  func `A new file that cannot be made leaves no lock on the old one`() throws {
     let file = try scratch.open()
     let old = Glibc.open(scratch.lockFile, O_RDWR | O_CLOEXEC)
     defer { close(old) }
@@ -262,5 +261,45 @@ struct SharedLockFileTests {
     chmod(scratch.locks, 0o700)
     try file.locked {}
     #expect(file.generation % 2 == 0)
+  }
+}
+
+/// A child that was forked without exec shares the parent's open files, locks among them.
+@Suite(.timeLimit(.minutes(20)))
+struct ForkTests {
+  /// Swift does not import fork, because little may be done in the child. This one only waits for its end.
+  private static func forkedChild() throws -> pid_t {
+    let symbol = try #require(dlsym(nil, "fork"))
+    let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+    let child = fork()
+    if child == 0 { while true { pause() } }
+    return child
+  }
+
+  private static func end(_ child: pid_t) {
+    kill(child, SIGKILL)
+    waitpid(child, nil, 0)
+  }
+
+  /// In a process of its own: the child would keep open what other tests have open meanwhile.
+  @Test(.fault("fork")) func `A released lock is free although a forked child lives on`() async {
+    await #expect(processExitsWith: .success) {
+      let scratch = try TemporaryDirectory()
+      let directory = scratch.path
+      func isFree(_ name: String) throws -> Bool {
+        try Child.run("flock", ["--nonblock", "\(directory)/\(name)", "true"]).status == 0
+      }
+
+      let held = try HeldLockFile(directory: directory, name: "held")
+      let shared = try SharedLockFile(directory: directory, name: "shared")
+      let child = try shared.withLock(orThrow: { $0 as any Error }) {
+        Result { try Self.forkedChild() }
+      }.get()
+      defer { Self.end(child) }
+      #expect(try !isFree("held"))
+      #expect(try isFree("shared"))
+      held.release()
+      #expect(try isFree("held"))
+    }
   }
 }

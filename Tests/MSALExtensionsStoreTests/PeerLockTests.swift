@@ -33,7 +33,7 @@ struct PeerLockTests {
     }
   }
 
-  @Test func `The file says who holds the lock, and goes with it`() throws {
+  @Test func `The file names the lock's holder, and is removed with the lock`() throws {
     let lock = try take()
     #expect(try directory.contents("cache.lockfile").hasPrefix("\(getpid()) "))
     #expect(lock.isStillHeld)
@@ -48,13 +48,12 @@ struct PeerLockTests {
     Named("Go", "{PID} {./app}"),
     Named("Node", "PID"), Named("Java", "PID host.example"),
   ])
-  func `A file keeps its holder's lock while that lives, and not longer`(_ format: Named<String>) async throws
-  {
+  func `A file holds the lock while its holder lives, and not longer`(_ format: Named<String>) async throws {
     let holder = try sleeper()
     _ = try directory.file("cache.lockfile", format.value.replacing("PID", with: "\(holder.pid)"))
     #expect(isLocked(by: "process \(holder.pid)"))
     #expect(PeerLock.deadHolder(of: path) == nil)
-    // Dead, though nobody has waited for it yet.
+    // Dead, but not waited for yet.
     holder.signal(SIGKILL)
     // A child that another test is starting may keep what was open here for a moment, and its lock.
     try await eventually { PeerLock.deadHolder(of: path) != nil }
@@ -65,7 +64,7 @@ struct PeerLockTests {
   }
 
   @Test(.fault("net lock"), .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
-  func `On a network file system the number of a process that is not here says nothing for a while`() throws {
+  func `On a network file system a file with an unknown process ID is held for a while`() throws {
     let export = try TemporaryDirectory()
     let mount = try NetworkMount(.withLocks, of: export.path)
     let path = try export.file("cache.lockfile", "999999 elsewhere")
@@ -83,7 +82,7 @@ struct PeerLockTests {
     #expect(access(path, F_OK) != 0)
   }
 
-  @Test func `Who holds flock holds the lock, whatever the file says`() throws {
+  @Test func `The holder of flock holds the lock, whatever the file says`() throws {
     _ = try directory.file("cache.lockfile", "999999 gone")
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     try #require(flock(descriptor, LOCK_EX) == 0)
@@ -93,7 +92,7 @@ struct PeerLockTests {
     try take().release()
   }
 
-  @Test func `Ours is held by flock too`() throws {
+  @Test func `Our lock holds flock, too`() throws {
     let lock = try take()
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     #expect(flock(descriptor, LOCK_EX | LOCK_NB) != 0)
@@ -101,7 +100,7 @@ struct PeerLockTests {
     lock.release()
   }
 
-  @Test func `A file that says nothing is held for a moment only`() throws {
+  @Test func `An empty file is held only for a moment`() throws {
     _ = try directory.file("cache.lockfile")
     func setAge(_ seconds: Int) {
       let moment = timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)
@@ -114,7 +113,7 @@ struct PeerLockTests {
     try take().release()
   }
 
-  @Test func `The number of a dead holder that another process has now does not count`() throws {
+  @Test func `A dead holder's process ID that another process has now does not count`() throws {
     let other = try sleeper()
     _ = try directory.file("cache.lockfile", "\(other.pid) python")
     var old = [timespec(tv_sec: 1_700_000_000, tv_nsec: 0), timespec(tv_sec: 1_700_000_000, tv_nsec: 0)]
@@ -133,9 +132,9 @@ struct PeerLockTests {
   }()
 
   @Test(.fault("container lock"), .enabled(if: container != nil, "No PID namespace can be made here."))
-  func `A process in a container keeps its lock, and not longer than it lives`() async throws {
+  func `A process in a container holds its lock while it lives, and not longer`() async throws {
     let output = try Pipe()
-    // It sees the /proc of all processes, and so which number nobody else has.
+    // It sees the /proc of all processes, and so which number is free.
     let script = """
       while :; do
         (exec sleep 600) & number=$!
@@ -158,7 +157,7 @@ struct PeerLockTests {
     try take().release()
   }
 
-  @Test func `A lock that somebody removed is known to be lost, and the next one's file stays`() throws {
+  @Test func `A removed lock is known to be lost, and the next one's file stays`() throws {
     let lock = try take()
     // As msal-node-extensions does when it reads.
     unlink(path)
@@ -169,7 +168,7 @@ struct PeerLockTests {
     next.release()
   }
 
-  @Test func `Nothing but a regular file is locked`() throws {
+  @Test func `Only a regular file is locked`() throws {
     mkfifo(path, 0o600)
     #expect(throws: CacheError(.unavailable, "")) { try take() }
     unlink(path)
@@ -213,7 +212,7 @@ struct PeerLockTests {
     #expect(try directory.contents("counter").utf8.count == 100)
   }
 
-  @Test(.fault("too large")) func `What is larger than a reader takes is not written`() throws {
+  @Test(.fault("too large")) func `A file beyond a reader's limit is not written`() throws {
     let path = directory.path + "/cache"
     #expect(throws: CacheError(.tooLarge, "")) {
       try FileContents.replace(path, with: Data(count: (256 << 20) + 1))

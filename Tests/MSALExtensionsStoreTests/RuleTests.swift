@@ -28,7 +28,7 @@ private struct ItemFixture: StoreFixture {
 @Suite(.timeLimit(.minutes(20)))
 struct RuleTests {
   @Test(.fault("any store"), arguments: StoreRule.all(for: ItemFixture.self))
-  func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws {
+  func `The store keeps every store's rules`(_ rule: StoreRule) async throws {
     try await rule.check(ItemFixture())
   }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What the store makes of an item that another program wrote.
+/// An item that another program shares.
 @Suite(.timeLimit(.minutes(20)))
 struct SharedItemTests {
   let directory: TemporaryDirectory
@@ -86,7 +86,7 @@ struct SharedItemTests {
     #expect(access(location + ".lockfile", F_OK) != 0)
   }
 
-  @Test func `What the change is not about stays as it was`() async throws {
+  @Test func `Other records are not changed`() async throws {
     try await create(theirs)
     let before = try CacheDocument(json: Data(theirs.utf8))
     #expect(try await cache.accounts().map(\.username) == ["one@t.example"])
@@ -132,13 +132,13 @@ struct SharedItemTests {
       #expect((last.tv_sec, last.tv_nsec) < (status.st_mtim.tv_sec, status.st_mtim.tv_nsec))
       // Later than a program that was reading meanwhile can have been done.
       #expect(status.st_mtim.tv_sec > begin)
-      // As if somebody's clock had been ahead.
+      // As if another program's clock had been ahead.
       last = timespec(tv_sec: begin + 100, tv_nsec: 999_999_999)
       _ = utimensat(AT_FDCWD, location, [last, last], 0)
     }
   }
 
-  @Test func `Nothing is written where nothing changed`() async throws {
+  @Test func `An unchanged cache is not written`() async throws {
     try await create(theirs)
     try await cache.removeExpired()
     _ = try await store.update([ShardID(homeAccountID: "1.t", group: .default)], in: .default) { $0.problems }
@@ -154,7 +154,9 @@ struct SharedItemTests {
     Named(
       "sealed", "eyJhbGciOiJkaXIifQ..AxY8DCtDaGlsbGljb3RoZQ.KDlTtXchhZTGufMYmOYGS4HffxPSUrfmqCHXaI9wOGY.x"),
   ])
-  func `What cannot be read is an error, and left until it is to go`(_ payload: Named<String>) async throws {
+  func `Unreadable contents are an error, and stay until they are removed`(_ payload: Named<String>)
+    async throws
+  {
     try await create(payload.value)
     do {
       try await save("mine")
@@ -163,7 +165,7 @@ struct SharedItemTests {
       #expect(error.code == .damaged && error.advice != nil)
       #expect(!error.description.contains("s3cret"))
     }
-    await #expect(throws: CacheError(.damaged, "")) { try await cache.accounts() }
+    await expectCacheError(.damaged) { try await cache.accounts() }
     #expect(try await payloads() == [payload.value])
     #expect(try await store.remove(.damaged, in: .default) == 1)
     #expect(try await payloads().isEmpty)
@@ -176,7 +178,7 @@ struct SharedItemTests {
     #expect(try await payloads().count == 1)
   }
 
-  @Test func `Who signs out is no account for the other programs any more`() async throws {
+  @Test func `A signed-out account is no longer listed by the other programs`() async throws {
     try await create(theirs)
     try await cache.removeAccount("1.t", clientID: "c")
     let after = try CacheDocument(json: Data(#require(await payloads().first).utf8))
@@ -202,7 +204,7 @@ struct SharedItemTests {
     #expect(try await payloads().contains(theirs))
   }
 
-  @Test func `A cache in use is an error that names who uses it`() async throws {
+  @Test func `A cache in use is an error that names its user`() async throws {
     let holder = try Child("sleep", ["600"])
     mkdir(directory.path + "/peer", 0o700)
     _ = try directory.file("peer/cache.lockfile", "\(holder.pid) busy.py")
@@ -219,13 +221,13 @@ struct SharedItemTests {
     #expect(try await payloads().count == 1)
   }
 
-  @Test func `The group is the item, and other groups are not there`() async throws {
+  @Test func `The group is the item, and other groups do not exist`() async throws {
     let other = try KeychainGroup("com.example.other")
     #expect(try await store.groups().isEmpty)
     try await save("mine")
     #expect(try await store.groups() == [.default])
     #expect(try await store.read(.all, in: other).documents.isEmpty)
-    await #expect(throws: CacheError(.invalidGroup, "")) { try await store.remove(.everything, in: other) }
+    await expectCacheError(.invalidGroup) { try await store.remove(.everything, in: other) }
     #expect(try await store.remove(.damaged, in: .default) == 0)
     #expect(try await store.remove(.everything, in: .default) == 1)
     #expect(try await payloads().isEmpty)

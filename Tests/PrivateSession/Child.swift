@@ -9,7 +9,7 @@ public import Glibc
 /// When it ends it is waited for at once, on a thread of its own: Swift Testing does not see the end of its own children
 /// as long as there is another one that has ended.
 public final class Child: Sendable {
-  /// A program that hangs.
+  /// A program that did not end.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
@@ -21,7 +21,7 @@ public final class Child: Sendable {
     public let standardError: String
   }
 
-  /// What a program gets that needs nothing of the environment.
+  /// The environment of a program that needs only PATH.
   public static let plain = ["PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]
 
   public let pid: pid_t
@@ -71,7 +71,7 @@ public final class Child: Sendable {
     Thread.detachNewThread { [pid, status] in
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-      // Nobody sends a signal meanwhile: the number may soon be another process's.
+      // Under the lock, so that no signal is sent meanwhile: the ID may soon be another process's.
       status.change { status in
         var raw: Int32 = 0
         waitpid(pid, &raw, 0)
@@ -81,7 +81,7 @@ public final class Child: Sendable {
     }
   }
 
-  /// What makes a run one under a sanitizer (Tests/sanitize) holds for the children, too.
+  /// The variables of a run under a sanitizer (Tests/sanitize), for the children, too.
   private static let sanitizing: [String: String] = [
     "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE", "LD_PRELOAD", "SWIFT_BACKTRACE",
   ].reduce(into: [:]) { variables, name in
@@ -101,7 +101,7 @@ public final class Child: Sendable {
     status.read { if $0 == nil { kill(pid, number) } }
   }
 
-  /// Runs a program to its end on a thread of its own, for one that this process answers meanwhile: Swift's pool has few.
+  /// Runs a program to its end on a thread of its own, since Swift's pool has few, for a program that this process serves.
   public static func runApart(
     _ program: String, _ arguments: [String], environment: [String: String]
   ) async throws -> Result {
@@ -113,7 +113,7 @@ public final class Child: Sendable {
     }
   }
 
-  /// What a program writes, which a test needs: it throws when the program fails.
+  /// Runs a program that must succeed and returns its output; throws when it fails.
   @discardableResult
   public static func output(
     _ program: String, _ arguments: [String], environment: [String: String] = plain, input: String = ""
@@ -123,7 +123,7 @@ public final class Child: Sendable {
     return result.standardOutput
   }
 
-  /// Runs a program to its end; kills it when `deadline` passes, which is for what hangs, not for what is slow.
+  /// Runs a program to its end; kills it at the deadline, which is for programs that hang, not for slow ones.
   public static func run(
     _ program: String, _ arguments: [String], environment: [String: String] = plain, input: String = "",
     deadline: Duration = .seconds(300)

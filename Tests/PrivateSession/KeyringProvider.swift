@@ -2,23 +2,23 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// A program that offers the Secret Service.
+/// A provider of the Secret Service.
 public enum KeyringProvider: String, Sendable {
   case gnomeKeyring = "gnome-keyring"
   case kwallet
-  /// With all settings off that make it ask, so that it needs no display.
+  /// With all prompts disabled, so that it needs no display.
   case keepassxc
-  /// As it comes. Somebody has to answer its dialogs on `DISPLAY`, as `Tests/providers` does.
+  /// With default settings. `Tests/providers` answers its dialogs on `DISPLAY`.
   case keepassxcAsInstalled = "keepassxc-as-installed"
-  /// Not the program, which Debian does not have: `Tests/interop/stand_in_oo7.py`, which does what its sources say.
+  /// Debian lacks the program: `Tests/interop/stand_in_oo7.py`, which behaves as its sources say.
   case oo7
 
-  /// The one that `TEST_KEYRING` names, gnome-keyring unless it does: for what holds on each.
+  /// The provider that `TEST_KEYRING` names (default: gnome-keyring), for tests that pass on each.
   public static let chosen = processEnvironment()["TEST_KEYRING"].flatMap(Self.init) ?? .gnomeKeyring
 
   public var isInstalled: Bool { Self.isProgram(program) }
 
-  /// Whether it answers new and deleted items by prompts, so that a store needs the permission for them.
+  /// Whether it prompts for new and deleted items, so that a store needs permission.
   public var promptsForWrites: Bool { self == .keepassxc || self == .keepassxcAsInstalled }
 
   private static func isProgram(_ name: String) -> Bool { access("/usr/bin/\(name)", X_OK) == 0 }
@@ -33,7 +33,7 @@ public enum KeyringProvider: String, Sendable {
     }
   }
 
-  /// The default collection once there is one.
+  /// The default collection.
   var collection: String {
     switch self {
     case .gnomeKeyring, .oo7: "/org/freedesktop/secrets/collection/login"
@@ -42,7 +42,7 @@ public enum KeyringProvider: String, Sendable {
     }
   }
 
-  /// Starts the program. Unless `unlocked`, its collection, if there is one, stays locked.
+  /// Starts the program. Unless `unlocked`, an existing collection stays locked.
   func start(
     in directory: String, environment: [String: String], group: pid_t, unlocked: Bool
   ) throws -> Child {
@@ -79,10 +79,10 @@ public enum KeyringProvider: String, Sendable {
     }
   }
 
-  /// Where the program writes what it has to say.
+  /// The program's log.
   static func log(in directory: String) -> String { directory + "/keyring.log" }
 
-  /// What gnome-keyring is started with. It reads its password from standard input.
+  /// The arguments of gnome-keyring, which reads its password from standard input.
   static func arguments(in directory: String, unlocked: Bool) -> [String] {
     ["--foreground", "--components=secrets", "--control-directory=\(directory)/run/keyring"]
       + (unlocked ? ["--unlock"] : [])

@@ -5,14 +5,14 @@ import Synchronization
 
 /// A D-Bus session bus and a keyring of their own, in a temporary directory of their own.
 ///
-/// The person's own session is out of reach: the daemons' environment is built from nothing, and the bus knows
-/// no service files but those that a test puts into `services`, so that nothing is started by itself. All children are in
-/// one process group, led by a ``Watchdog``.
+/// The user's own session is not used: the daemons' environment is made from nothing, and the bus knows only the service
+/// files that a test puts into `services`, so that no other program is started. All children are in one process group,
+/// led by a ``Watchdog``.
 public final class PrivateKeyring: Sendable {
   public static let password = "keyring password"
 
-  /// For tests that leave the daemon running and unlocked. gnome-keyring 42.1 ends itself once in some ten thousand
-  /// sessions, and comes back.
+  /// For tests that leave the daemon running and unlocked. gnome-keyring 42.1 ends once in some ten thousand sessions,
+  /// and is restarted.
   public static let shared = Swift.Result { try PrivateKeyring(isActivatable: true) }
 
   public var directory: String { files.path }
@@ -26,8 +26,8 @@ public final class PrivateKeyring: Sendable {
   private let daemon = Mutex<Child?>(nil)
   private let provider: KeyringProvider
 
-  /// Without `startingDaemon` it is a bus on which nobody offers the Secret Service. With `isActivatable` the bus starts
-  /// gnome-keyring, unlocked, for whoever calls when it has gone.
+  /// Without `startingDaemon` the bus has no Secret Service. With `isActivatable` the bus starts gnome-keyring, unlocked,
+  /// for the next call after it has ended.
   public init(
     startingDaemon: Bool = true, isActivatable: Bool = false, provider: KeyringProvider = .gnomeKeyring
   ) throws {
@@ -75,8 +75,8 @@ public final class PrivateKeyring: Sendable {
     daemon.withLock { _ = $0?.wait() }
   }
 
-  /// Starts the keyring, or another one in its place, and waits until it offers the Secret Service. Unless
-  /// `unlocked`, the default collection of an earlier run stays locked.
+  /// Starts the keyring, or another one, and waits until it provides the Secret Service. Unless `unlocked`, the default
+  /// collection of an earlier run stays locked.
   public func startDaemon(_ other: KeyringProvider? = nil, unlocked: Bool = true) throws {
     let provider = other ?? provider
     func start() throws -> Child {
@@ -124,7 +124,7 @@ public final class PrivateKeyring: Sendable {
     try startDaemon(unlocked: unlocked)
   }
 
-  /// Halts the keyring, so that it answers nothing.
+  /// Stops the keyring, so that it does not reply.
   public func stopDaemon() { daemon.withLock { $0?.signal(SIGSTOP) } }
 
   public func continueDaemon() { daemon.withLock { $0?.signal(SIGCONT) } }

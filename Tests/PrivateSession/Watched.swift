@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value for whose changes threads can wait.
+/// A value whose changes threads can wait for.
 ///
 /// `@unchecked Sendable`: the value is used under the lock alone.
 package final class Watched<Value: Sendable>: @unchecked Sendable {

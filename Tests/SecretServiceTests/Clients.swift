@@ -36,3 +36,12 @@ extension SecretServiceClient {
     try #require(await secrets(of: [item])[item]).withUnsafeBytes { Array($0) }
   }
 }
+
+/// Expects a call to fail with an error, and returns it.
+@discardableResult
+func expectFailure<T>(
+  _ error: SecretServiceError, sourceLocation: SourceLocation = #_sourceLocation,
+  in call: () async throws -> T
+) async -> SecretServiceError? {
+  await #expect(throws: error, sourceLocation: sourceLocation) { try await call() }
+}

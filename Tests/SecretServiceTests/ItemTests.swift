@@ -57,18 +57,16 @@ struct ItemTests {
     for item in found.unlocked { try await client.delete(item) }
   }
 
-  @Test func `An item that was deleted is gone for every call`() async throws {
+  @Test func `A deleted item is missing for every call`() async throws {
     let collection = try await client.collection()
     let attributes = ["test": "deleted"]
     let item = try await client.create(attributes)
     try await client.delete(item)
     #expect(try await client.search(attributes, in: collection.path).unlocked.isEmpty)
     #expect(try await client.secrets(of: [item]).isEmpty)
-    await #expect(throws: SecretServiceError.noSuchItem) { try await client.item(item) }
-    await #expect(throws: SecretServiceError.noSuchItem) { try await client.delete(item) }
-    await #expect(throws: SecretServiceError.noSuchItem) {
-      try await client.setSecret(SecretBytes(copying: [2]), of: item)
-    }
+    await expectFailure(.noSuchItem) { try await client.item(item) }
+    await expectFailure(.noSuchItem) { try await client.delete(item) }
+    await expectFailure(.noSuchItem) { try await client.setSecret(SecretBytes(copying: [2]), of: item) }
   }
 
   @Test func `A search is confined to the collection`() async throws {
@@ -89,5 +87,38 @@ struct ItemTests {
       try connection.sessionAlgorithms(cancellable)
     }
     #expect(algorithms == "dh-ietf1024-sha256-aes128-cbc-pkcs7")
+  }
+}
+
+struct SecretBytesTests {
+  @Test func `A printed secret does not show its bytes`() {
+    let secret = SecretBytes(copying: Array("hunter2".utf8))
+    var dumped = ""
+    dump(secret, to: &dumped)
+    for text in [
+      "\(secret)", String(reflecting: secret), "\([secret])", "\(Optional(secret) as Any)", dumped,
+    ] {
+      #expect(!text.contains("hunter2"))
+      #expect(text.contains("7"))
+    }
+  }
+
+  @Test func `A secret keeps its bytes and content type`() {
+    let secret = SecretBytes(copying: [0, 1, 2], contentType: "application/json")
+    #expect(secret.count == 3)
+    #expect(secret.contentType == "application/json")
+    #expect(secret.withUnsafeBytes { Array($0) } == [0, 1, 2])
+    #expect(SecretBytes(copying: []).count == 0)
+    #expect(SecretBytes(copying: UnsafeRawBufferPointer(start: nil, count: 0)).count == 0)
+  }
+
+  @Test func `A secret over the limit is refused before it is sent`() async throws {
+    let client = SecretServiceClient(busAddress: try PrivateKeyring.shared.get().busAddress)
+    let collection = try await client.collection()
+    let size = SecretServiceClient.maximumSecretSize + 1
+    let secret = SecretBytes(copying: [UInt8](repeating: 0, count: size))
+    await expectFailure(.itemTooLarge(size: size, limit: size - 1)) {
+      try await client.create(label: "Big", attributes: ["test": "big"], secret: secret, in: collection.path)
+    }
   }
 }

@@ -24,7 +24,7 @@ struct LockedCollectionTests {
 
   init() async throws { fixture = try await KeyringWithItem() }
 
-  @Test func `A search in a locked collection tells its items apart`() async throws {
+  @Test func `A search in a locked collection returns its items as locked`() async throws {
     try fixture.keyring.lockCollection()
     let found = try await fixture.client.search(fixture.attributes, in: fixture.collection)
     #expect(found.unlocked.isEmpty)
@@ -36,31 +36,27 @@ struct LockedCollectionTests {
   @Test(.fault("locked")) func `A miss in a locked collection is not reported as a miss`() async throws {
     #expect(try await fixture.client.search(["test": "other"], in: fixture.collection).locked.isEmpty)
     try fixture.keyring.lockCollection()
-    await #expect(throws: SecretServiceError.collectionLocked) {
+    await expectFailure(.collectionLocked) {
       try await fixture.client.search(["test": "other"], in: fixture.collection)
     }
   }
 
-  @Test func `Reading and writing a locked item says that it is locked`() async throws {
+  @Test func `Reading and writing a locked item fails as locked`() async throws {
     try fixture.keyring.lockCollection()
     let client = fixture.client
-    await #expect(throws: SecretServiceError.collectionLocked) {
-      try await client.secrets(of: [fixture.item])
-    }
-    await #expect(throws: SecretServiceError.collectionLocked) {
+    await expectFailure(.collectionLocked) { try await client.secrets(of: [fixture.item]) }
+    await expectFailure(.collectionLocked) {
       try await client.setSecret(SecretBytes(copying: [8]), of: fixture.item)
     }
-    await #expect(throws: SecretServiceError.collectionLocked) {
+    await expectFailure(.collectionLocked) {
       try await client.create(["test": "new"], in: fixture.collection)
     }
   }
 
-  @Test func `Unlocking without permission to prompt fails and leaves the service whole`() async throws {
+  @Test func `Unlocking without permission to prompt fails and does not harm the service`() async throws {
     try fixture.keyring.lockCollection()
     #expect(try await fixture.client.isLocked(fixture.collection))
-    await #expect(throws: SecretServiceError.collectionLocked) {
-      try await fixture.client.unlock(fixture.collection)
-    }
+    await expectFailure(.collectionLocked) { try await fixture.client.unlock(fixture.collection) }
     try fixture.keyring.unlockCollection()
     try await fixture.client.unlock(fixture.collection)
     #expect(try await fixture.client.bytes(of: fixture.item) == [7])
@@ -68,7 +64,7 @@ struct LockedCollectionTests {
 
   @Test(.fault("no prompt")) func `A prompt that cannot be shown counts as dismissed`() async throws {
     try fixture.keyring.lockCollection()
-    await #expect(throws: SecretServiceError.promptDismissed) {
+    await expectFailure(.promptDismissed) {
       try await fixture.client.unlock(fixture.collection, prompt: .allowed(waitingUpTo: .seconds(600)))
     }
     #expect(try await fixture.client.isLocked(fixture.collection))

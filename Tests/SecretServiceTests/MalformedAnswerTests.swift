@@ -7,18 +7,16 @@ import Testing
 struct MalformedAnswerTests {
   private let item = FakeService.collection + "/1"
 
-  @Test(.fault("nonsense")) func `An answer of another type is malformed`() async throws {
+  @Test(.fault("nonsense")) func `A reply of another type is malformed`() async throws {
     let service = try FakeService([
       "ReadAlias": .reply([.string("not a path")]),
       "SearchItems": .reply([.boolean(true)]),
       "Collections": .reply([.variant(.string("none"))]),
     ])
     let client = service.client()
-    await #expect(throws: SecretServiceError.malformedAnswer("ReadAlias")) { try await client.collection() }
-    await #expect(throws: SecretServiceError.malformedAnswer("SearchItems")) { try await client.search([:]) }
-    await #expect(throws: SecretServiceError.malformedAnswer("Collections")) {
-      try await client.collections()
-    }
+    await expectFailure(.malformedAnswer("ReadAlias")) { try await client.collection() }
+    await expectFailure(.malformedAnswer("SearchItems")) { try await client.search([:]) }
+    await expectFailure(.malformedAnswer("Collections")) { try await client.collections() }
   }
 
   @Test(
@@ -27,7 +25,7 @@ struct MalformedAnswerTests {
       Named("a text", [Variant.variant(.string("false"))]), Named("no variant", [.boolean(false)]),
       Named("nothing", []),
     ])
-  func `Whoever does not say whether it is locked is taken for neither`(
+  func `A collection that does not report whether it is locked is malformed`(
     _ answer: Named<[Variant]>
   ) async throws {
     let service = try FakeService([
@@ -39,7 +37,7 @@ struct MalformedAnswerTests {
     let found = try await client.search([:], in: collection).unlocked
     service.setAnswer("Locked", .reply(answer.value))
     service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))
-    // GDBus sees that the answer to the method Get is none, this project that its value is no boolean.
+    // GDBus checks the reply to the method Get, this project that its value is a boolean.
     let malformed = SecretServiceError.malformedAnswer(answer.name == "a text" ? "Locked" : "Get")
     await #expect(throws: malformed) { try await client.isLocked(collection) }
     await #expect(throws: malformed) { try await client.collection() }
@@ -48,7 +46,7 @@ struct MalformedAnswerTests {
   }
 
   @Test(.fault("nonsense"))
-  func `An item that does not say whether it is locked is malformed`() async throws {
+  func `An item that does not report whether it is locked is malformed`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([item]), .objectPaths([])])
     ])
@@ -57,7 +55,7 @@ struct MalformedAnswerTests {
     for locked in [["Locked": Variant.string("false")], [:]] {
       let others: [String: Variant] = ["Attributes": .dictionary([:]), "Label": .string("")]
       service.setAnswer("GetAll", .reply([.properties(others.merging(locked) { $1 })]))
-      await #expect(throws: SecretServiceError.malformedAnswer("GetAll")) { try await client.item(found) }
+      await expectFailure(.malformedAnswer("GetAll")) { try await client.item(found) }
     }
   }
 
@@ -72,16 +70,14 @@ struct MalformedAnswerTests {
     ])
     let client = service.client()
     let found = try await client.search([:]).unlocked
-    await #expect(throws: SecretServiceError.malformedAnswer("GetSecrets")) {
-      try await client.secrets(of: found)
-    }
+    await expectFailure(.malformedAnswer("GetSecrets")) { try await client.secrets(of: found) }
     // Asked a second time in a new session; each time an encrypted one is asked for first.
     #expect(service.calls.count { $0 == "GetSecrets" } == 2)
     #expect(service.calls.count { $0 == "OpenSession" } == 4)
   }
 
   @Test(.fault("plain session"))
-  func `A service that refuses encryption gets and gives no secret, unless that is allowed`()
+  func `A service that refuses encryption receives and returns no secret, unless that is allowed`()
     async throws
   {
     let service = try FakeService(["SearchItems": .reply([.objectPaths([item]), .objectPaths([])])])
@@ -89,40 +85,34 @@ struct MalformedAnswerTests {
     let client = SecretServiceClient(busAddress: service.keyring.busAddress)
     let secret = SecretBytes(copying: [7])
     for _ in 0..<2 {
-      await #expect(throws: SecretServiceError.encryptionRefused) {
-        try await client.setSecret(secret, of: found)
-      }
-      await #expect(throws: SecretServiceError.encryptionRefused) { try await client.secrets(of: [found]) }
-      await #expect(throws: SecretServiceError.encryptionRefused) { try await client.collection() }
+      await expectFailure(.encryptionRefused) { try await client.setSecret(secret, of: found) }
+      await expectFailure(.encryptionRefused) { try await client.secrets(of: [found]) }
+      await expectFailure(.encryptionRefused) { try await client.collection() }
     }
     #expect(service.calls.filter { $0 != "OpenSession" } == ["SearchItems"])
   }
 
   @Test(.fault("session keys"))
-  func `A session that is refused is asked for once more, with another key`() async throws {
+  func `A refused session is requested again, with another key`() async throws {
     let name = "org.freedesktop.DBus.Error.InvalidArgs"
     let service = try FakeService(["OpenSession": .error(name)])
-    await #expect(throws: SecretServiceError.refused(name: name, message: "fake")) {
-      try await service.client().collection()
-    }
+    await expectFailure(.refused(name: name, message: "fake")) { try await service.client().collection() }
     #expect(service.calls.count { $0 == "OpenSession" } == 2)
   }
 
   @Test func `An unknown error is passed on with its name`() async throws {
     let service = try FakeService(["SearchItems": .error("org.example.Error.Odd")])
-    await #expect(throws: SecretServiceError.refused(name: "org.example.Error.Odd", message: "fake")) {
+    await expectFailure(.refused(name: "org.example.Error.Odd", message: "fake")) {
       try await service.client().search([:])
     }
   }
 
-  @Test(.fault("no collection")) func `No default collection is not an empty one`() async throws {
+  @Test(.fault("no collection")) func `A missing default collection is not an empty one`() async throws {
     let service = try FakeService(["ReadAlias": .reply([.objectPath("/")])])
-    await #expect(throws: SecretServiceError.noSuchCollection("default")) {
-      try await service.client().collection()
-    }
+    await expectFailure(.noSuchCollection("default")) { try await service.client().collection() }
   }
 
-  @Test(.fault("oo7 early")) func `A service that has no collection yet is asked again`() async throws {
+  @Test(.fault("oo7 early")) func `A service without collections yet is called again`() async throws {
     let there = FakeService.Answer.reply([.objectPath(FakeService.collection)])
     let service = try FakeService(["ReadAlias": .inTurn(.reply([.objectPath("/")]), then: there)])
     #expect(try await service.client().collection().label == "Fake")
@@ -139,10 +129,10 @@ struct MalformedAnswerTests {
     arguments: [
       "org.freedesktop.Secret.Error.NoSession", "org.qtproject.QtDBus.Error.InvalidObjectPath",
     ])
-  func `A lost session makes the client open another`(error: String) async throws {
+  func `After a lost session the client opens another`(error: String) async throws {
     let service = try FakeService(["SearchItems": .error(error)])
     let client = service.client()
-    await #expect(throws: SecretServiceError.serviceGone) { try await client.search([:]) }
+    await expectFailure(.serviceGone) { try await client.search([:]) }
     service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))
     #expect(try await client.search([:]).unlocked.isEmpty)
     // Each time an encrypted one is asked for first.
@@ -153,5 +143,69 @@ struct MalformedAnswerTests {
 extension Variant {
   fileprivate static func secrets(_ entries: [(String, Variant)]) -> Variant {
     Variant.array(of: "{o(oayays)}", entries.map { .entry(.objectPath($0.0), $0.1) })
+  }
+}
+
+/// Missing objects must be distinguished from those that are invisible for the moment.
+@Suite(.timeLimit(.minutes(20)))
+struct MissingObjectTests {
+  private let item = FakeService.collection + "/1"
+
+  enum Call: CaseIterable {
+    case item, secrets, setSecret, delete
+
+    func run(_ client: SecretServiceClient, _ item: ObjectPath) async throws {
+      switch self {
+      case .item: _ = try await client.item(item)
+      case .secrets: _ = try await client.secrets(of: [item])
+      case .setSecret: try await client.setSecret(SecretBytes(copying: [1]), of: item)
+      case .delete: try await client.delete(item)
+      }
+    }
+  }
+
+  private func service() throws -> FakeService {
+    try FakeService([
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+      "GetSecrets": .reply([.array(of: "{o(oayays)}", [])]),
+      "Locked": .error("org.freedesktop.DBus.Error.UnknownMethod"),
+    ])
+  }
+
+  @Test(.fault("ends in order"), arguments: Call.allCases)
+  func `Objects that an ending service took off the bus do not count as deleted`(call: Call) async throws {
+    let service = try service()
+    let client = service.client()
+    let item = try #require(try await client.search([:]).unlocked.first)
+    await expectFailure(.serviceGone) { try await call.run(client, item) }
+  }
+
+  @Test(arguments: Call.allCases)
+  func `An object that a running service does not know is missing`(call: Call) async throws {
+    let service = try service()
+    service.setAnswer("Collections", .reply([.variant(.objectPaths([]))]))
+    let client = service.client()
+    let item = try #require(try await client.search([:]).unlocked.first)
+    if call == .secrets { return try await call.run(client, item) }
+    await expectFailure(.noSuchItem) { try await call.run(client, item) }
+  }
+
+  @Test func `A collection unlocked right after it was searched is searched again`() async throws {
+    let service = try service()
+    service.setAnswer("Locked", .reply([.variant(.boolean(false))]))
+    service.setAnswer(
+      "SearchItems",
+      .inTurn(
+        .reply([.objectPaths([]), .objectPaths([])]), then: .reply([.objectPaths([item]), .objectPaths([])])))
+    let client = service.client()
+    #expect(try await client.search([:], in: client.collection().path).unlocked.count == 1)
+  }
+
+  @Test func `A secret left out for an existing item means that it is locked`() async throws {
+    let service = try service()
+    service.setAnswer("Locked", .reply([.variant(.boolean(false))]))
+    let client = service.client()
+    let found = try await client.search([:]).unlocked
+    await expectFailure(.collectionLocked) { try await client.secrets(of: found) }
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import SecretService
 import TestSupport
 import Testing
@@ -10,9 +11,7 @@ struct MisbehavingServiceTests {
 
   @Test func `After a restart of the service the client connects again and finds its data`() async throws {
     try fixture.keyring.restartDaemon()
-    await #expect(throws: SecretServiceError.serviceGone) {
-      try await fixture.client.secrets(of: [fixture.item])
-    }
+    await expectFailure(.serviceGone) { try await fixture.client.secrets(of: [fixture.item]) }
     let collection = try await fixture.client.collection()
     let found = try await fixture.client.search(fixture.attributes, in: collection.path)
     let item = try #require(found.unlocked.first)
@@ -24,60 +23,113 @@ struct MisbehavingServiceTests {
     #expect(try await fixture.client.collection().label == "Login")
   }
 
-  @Test(.fault("killed")) func `A path from before a restart reaches nothing afterwards`() async throws {
+  @Test(.fault("killed")) func `A path from before a restart is invalid afterwards`() async throws {
     try fixture.keyring.restartDaemon()
     let collection = try await fixture.client.collection()
     // The same D-Bus path, which might be another item now.
     for _ in 0..<2 {
-      await #expect(throws: SecretServiceError.serviceGone) { try await fixture.client.delete(fixture.item) }
+      await expectFailure(.serviceGone) { try await fixture.client.delete(fixture.item) }
     }
     #expect(try await fixture.client.search(fixture.attributes, in: collection.path).unlocked.count == 1)
   }
 
-  @Test func `A service that ended and does not come back is absent`() async throws {
+  @Test func `A service that ended and is not restarted is absent`() async throws {
     fixture.keyring.killDaemon()
-    await #expect(throws: SecretServiceError.noSecretService) { try await fixture.client.collections() }
+    await expectFailure(.noSecretService) { try await fixture.client.collections() }
   }
 
-  @Test func `A bus that ended is no session bus`() async throws {
+  @Test func `Without the bus the error is noSessionBus`() async throws {
     fixture.keyring.killBus()
-    await #expect(throws: SecretServiceError.noSessionBus) { try await fixture.client.collections() }
+    await expectFailure(.noSessionBus) { try await fixture.client.collections() }
   }
 
   @Test(.fault("stopped"))
-  func `A stopped service times out and is of use again when it goes on`() async throws {
+  func `A stopped service times out and works again when it continues`() async throws {
     fixture.keyring.stopDaemon()
     // Connected; only what cannot succeed is given so little time.
-    await #expect(throws: SecretServiceError.timedOut) {
+    await expectFailure(.timedOut) {
       try await fixture.client.perform(timeout: .milliseconds(300)) {
         (connection, cancellable) throws(SecretServiceError) in
         try connection.secrets(of: [fixture.item], cancellable)
       }
     }
     let other = SecretServiceClient(busAddress: fixture.keyring.busAddress, timeout: .milliseconds(300))
-    await #expect(throws: SecretServiceError.timedOut) { try await other.collections() }
+    await expectFailure(.timedOut) { try await other.collections() }
     fixture.keyring.continueDaemon()
     #expect(try await fixture.client.collection().label == "Login")
     #expect(try await fixture.client.secrets(of: [fixture.item]).count == 1)
   }
 
   @Test(.fault("killed in call"))
-  func `A service that dies while a call waits for it is gone`() async throws {
+  func `A service that dies during a call is reported as gone`() async throws {
     fixture.keyring.stopDaemon()
     let call = Task { try await fixture.client.secrets(of: [fixture.item]) }
     // Whether the call was sent already or not, the answer is the same.
     await Task.yield()
     fixture.keyring.killDaemon()
-    await #expect(throws: SecretServiceError.serviceGone) { try await call.value }
+    await expectFailure(.serviceGone) { try await call.value }
   }
 
-  @Test func `A cancelled task goes on at once`() async throws {
+  @Test func `A cancelled task resumes at once`() async throws {
     fixture.keyring.stopDaemon()
     let call = Task { try await fixture.client.secrets(of: [fixture.item]) }
     await Task.yield()
     call.cancel()
-    await #expect(throws: SecretServiceError.cancelled) { try await call.value }
+    await expectFailure(.cancelled) { try await call.value }
     fixture.keyring.continueDaemon()
     #expect(try await fixture.client.secrets(of: [fixture.item]).count == 1)
+  }
+}
+
+@Suite(.timeLimit(.minutes(20)))
+struct AbsentServiceTests {
+  @Test(.fault("no bus")) func `Without a session bus the error is noSessionBus`() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"] {
+        unsetenv(name)
+      }
+      await expectFailure(.noSessionBus) { try await SecretServiceClient().collections() }
+    }
+  }
+
+  @Test(arguments: [
+    "unix:path=/proc/nonexistent/bus", "nonsense", "tcp:host=localhost,port=\(ReservedPort.refusing.number)",
+  ])
+  func `A bus address without a bus has no session bus`(address: String) async {
+    let client = SecretServiceClient(busAddress: address)
+    await expectFailure(.noSessionBus) { try await client.collections() }
+  }
+
+  @Test func `A bus without a keyring has no Secret Service`() async throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    await expectFailure(.noSecretService) { try await client.collections() }
+    try keyring.startDaemon()
+    #expect(try await client.collection().label == "Login")
+  }
+
+  @Test(.fault("crashed"))
+  func `The bus restarts a crashed keyring, which still has its items`() async throws {
+    let keyring = try PrivateKeyring(isActivatable: true)
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    _ = try await client.create(["test": "crash"])
+    keyring.killDaemon()
+    #expect(try await client.collection().label == "Login")
+    #expect(try await client.search(["test": "crash"]).unlocked.count == 1)
+  }
+
+  @Test func `A collection that does not exist is named in the error`() async throws {
+    let client = SecretServiceClient(busAddress: try PrivateKeyring.shared.get().busAddress)
+    await expectFailure(.noSuchCollection("Missing")) { try await client.collection(named: "Missing") }
+    #expect(try await client.collection(named: "login") == client.collection())
+    #expect(try await client.collection(named: "Login") == client.collection())
+    #expect(try await client.collections().contains(client.collection()))
+  }
+
+  @Test func `A keyring without a login collection has no default collection`() async throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    try keyring.startDaemon(unlocked: false)
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    await expectFailure(.noSuchCollection("default")) { try await client.collection() }
   }
 }

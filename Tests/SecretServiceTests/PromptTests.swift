@@ -28,25 +28,25 @@ struct PromptTests {
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300))) }
     try await shown(service)
     service.completePrompt(dismissed: true, .objectPaths([]))
-    await #expect(throws: SecretServiceError.promptDismissed) { try await unlocking.value }
+    await expectFailure(.promptDismissed) { try await unlocking.value }
   }
 
   @Test(.fault("prompt hangs"))
-  func `A prompt that nobody answers is abandoned and never dismissed`() async throws {
+  func `An unanswered prompt is abandoned and never dismissed`() async throws {
     let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
-    await #expect(throws: SecretServiceError.timedOut) {
+    await expectFailure(.timedOut) {
       try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
     }
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
     try await shown(service)
     unlocking.cancel()
-    await #expect(throws: SecretServiceError.cancelled) { try await unlocking.value }
+    await expectFailure(.cancelled) { try await unlocking.value }
     // The service has answered everything that was sent before this.
     _ = try await client.collection()
     #expect(!service.calls.contains("Dismiss"))
   }
 
-  /// A service whose collection is called locked, and kwalletd6 beside it, as since KDE Frameworks 6.14.
+  /// A service that reports its collection as locked, and kwalletd6 beside it, as since KDE Frameworks 6.14.
   private func withKWallet(
     names: [String], isOpen: FakeService.Answer
   ) throws -> (service: FakeService, wallets: FakeService) {
@@ -55,7 +55,9 @@ struct PromptTests {
   }
 
   @Test(.fault("ksecretd"))
-  func `An open wallet of ksecretd's is unlocked without permission, as kwalletd6 says`() async throws {
+  func `An open wallet of ksecretd is unlocked without permission if kwalletd6 reports it as open`()
+    async throws
+  {
     let (service, wallets) = try withKWallet(
       names: ["org.kde.ksecretd"], isOpen: .reply([.boolean(true)]))
     let client = service.client()
@@ -73,21 +75,21 @@ struct PromptTests {
       FakeService.Answer.reply([.boolean(false)]), .reply([.string("yes")]),
       .error("org.freedesktop.DBus.Error.UnknownMethod"),
     ])
-  func `Nor is a prompt shown for a closed one`(answer: FakeService.Answer) async throws {
+  func `No prompt is shown for a closed wallet`(answer: FakeService.Answer) async throws {
     let (service, wallets) = try withKWallet(names: ["org.kde.ksecretd"], isOpen: answer)
     let client = service.client()
     let collection = try await client.collection().path
-    await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
+    await expectFailure(.collectionLocked) { try await client.unlock(collection) }
     #expect(wallets.calls.contains("isOpen"))
     #expect(!service.calls.contains("Prompt"))
   }
 
   @Test(.fault("ksecretd"))
-  func `Nor for another service's collection that is called like an open wallet`() async throws {
+  func `No prompt is shown for another service's collection with the name of an open wallet`() async throws {
     let (service, wallets) = try withKWallet(names: [], isOpen: .reply([.boolean(true)]))
     let client = service.client()
     let collection = try await client.collection().path
-    await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
+    await expectFailure(.collectionLocked) { try await client.unlock(collection) }
     #expect(!service.calls.contains("Prompt"))
     #expect(wallets.calls.isEmpty)
   }
@@ -100,16 +102,18 @@ struct PromptTests {
       "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
     ])
     let found = try #require(await client.search([:], in: collection).unlocked.first)
-    await #expect(throws: SecretServiceError.collectionLocked) { try await client.unlock(collection) }
-    await #expect(throws: SecretServiceError.promptRequired) { try await client.delete(found) }
-    await #expect(throws: SecretServiceError.promptRequired) {
+    await expectFailure(.collectionLocked) { try await client.unlock(collection) }
+    await expectFailure(.promptRequired) { try await client.delete(found) }
+    // That neither KWallet nor ksecretd runs ends no session: an encrypted one was asked for, and then a plain one.
+    #expect(service.calls.count { $0 == "OpenSession" } == 2)
+    await expectFailure(.promptRequired) {
       try await client.create(label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection)
     }
     #expect(!service.calls.contains("Prompt"))
     #expect(!service.calls.contains("Dismiss"))
   }
 
-  @Test func `A service that makes items by prompt gives the item's path`() async throws {
+  @Test func `A service that makes items by prompt returns the item's path`() async throws {
     let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
     ])
@@ -140,9 +144,9 @@ struct PromptTests {
     #expect(error == .itemsLocked(locked) && error?.advice?.contains("ConfirmAccessItem") == true)
     #expect(!service.calls.contains("Prompt"))
     try await unlock(prompt: true)
-    // An answer about the collection is none about the items.
+    // A result for the collection does not count for the items.
     service.setAnswer("Prompt", .completion(.objectPaths([FakeService.collection])))
-    await #expect(throws: SecretServiceError.itemsLocked(locked)) { try await unlock(prompt: true) }
+    await expectFailure(.itemsLocked(locked)) { try await unlock(prompt: true) }
   }
 
   @Test(.fault("KeePassXC saves"))
@@ -183,7 +187,7 @@ struct PromptTests {
   }
 
   @Test(.fault("KeePassXC saves"))
-  func `The time to save begins when the person has answered`() async throws {
+  func `The time to save begins when the user has answered`() async throws {
     let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
     ])
@@ -197,7 +201,7 @@ struct PromptTests {
     try await create()
     async let slow: Void = create()
     try await eventually { service.calls.count { $0 == "Prompt" } == 2 }
-    // The person takes this long.
+    // The user takes this long.
     try await Task.sleep(for: .milliseconds(300))
     service.setAnswer("Prompt", .completion(.objectPath(item)))
     let answered = ContinuousClock.now

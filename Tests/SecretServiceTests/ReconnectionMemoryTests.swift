@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import WorkerSupport
 
-/// What remains of connections that are made again and again, each in a process of its own.
+/// Memory after many connections, each test in a process of its own.
 @Suite(.timeLimit(.minutes(20)))
 struct ReconnectionMemoryTests {
   @Test func `Attempts that find no service leave nothing behind`() async {
@@ -38,7 +38,7 @@ struct ReconnectionMemoryTests {
     }
   }
 
-  @Test func `A service that dies takes its connection along`() async {
+  @Test func `The connection to a service that dies is closed`() async {
     await #expect(processExitsWith: .success) {
       let keyring = try PrivateKeyring(startingDaemon: false)
       let connection = SecretServiceConnection(busAddress: keyring.busAddress)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A cluster of etcd on this machine, each node at an address of its own, over TLS, with a user who has rights on one prefix.
+/// A cluster of etcd on this machine, each node at an address of its own, over TLS, with a user for one prefix.
 ///
 /// The nodes speak to each other through proxies, so that the network between them can be cut. Their passwords cost as
 /// little as can be.
@@ -16,7 +16,7 @@ package final class EtcdCluster: Sendable {
     package var nodes = 3
     /// How large a node's database may become, in bytes; etcd's 2 GiB unless told otherwise.
     package var quota: Int?
-    /// Whether clients speak to it without TLS, and are nobody.
+    /// Whether clients use it without TLS and without a user.
     package var isOpen = false
 
     package init() {}

@@ -3,27 +3,27 @@ package import GLibSupport
 import Glibc
 import Synchronization
 
-/// A Secret portal that answers as a test wants, on a bus of its own.
+/// A Secret portal that replies as a test wants, on a bus of its own.
 package final class FakePortal: Sendable {
   package enum Answer: Sendable {
-    /// Writes bytes, and then says how it ended: 0 is success.
+    /// Writes bytes, and then sends the response: 0 is success.
     case secret([UInt8], response: UInt32 = 0, results: [String: Variant] = [:])
-    /// Takes the call with a request of another path than the caller expects.
+    /// Accepts the call with a request of another path than the caller expects.
     case elsewhere
-    /// Takes the call, and says an end that makes no sense.
+    /// Accepts the call, and sends an invalid response.
     case nonsense
     case error(String)
-    /// Answers the call with something of another type.
+    /// Replies with another type.
     case wrongType
-    /// Takes the call, and never says its end.
+    /// Accepts the call, and never sends a response.
     case silence
-    /// Takes the call, and is gone.
+    /// Accepts the call, and ends.
     case death
   }
 
-  /// What came with a call.
+  /// A call for the secret.
   package struct Call: Sendable {
-    /// Whose it is, and the request that it expects.
+    /// The caller, and the request that it expects.
     package let sender: String
     package let request: String
     package let token: String?
@@ -58,17 +58,16 @@ package final class FakePortal: Sendable {
   /// Waits for the next call for the secret.
   package func nextCall() async -> Call? { await arrivals.first { _ in true } }
 
-  /// Says the end of a call that was answered with silence.
+  /// Sends the response of a call that was answered with silence.
   package func end(_ call: Call, response: UInt32) {
     Self.end(call, [.uint32(response), .properties([:])], on: bus)
   }
 
-  /// Says the end of a call as somebody else, who is not the portal.
-  package func endByStranger(_ call: Call) throws {
-    let cancellable = Cancellable(timeout: .seconds(120))
-    let stranger = try BusConnection(address: busAddress, cancellable)
-    Self.end(call, [.uint32(0), .properties([:])], on: stranger)
-    _ = try withGError { g_dbus_connection_flush_sync(stranger.pointer, nil, $0) }
+  /// Sends the response of a call from another connection than the portal's.
+  package func endFromOtherConnection(_ call: Call) throws {
+    let other = try BusConnection(address: busAddress, Cancellable(timeout: .seconds(120)))
+    Self.end(call, [.uint32(0), .properties([:])], on: other)
+    _ = try withGError { g_dbus_connection_flush_sync(other.pointer, nil, $0) }
   }
 
   private static func end(_ call: Call, _ arguments: [Variant], on bus: BusConnection) {
@@ -96,7 +95,7 @@ package final class FakePortal: Sendable {
     defer { close(descriptor) }
 
     func write(_ bytes: [UInt8]) {
-      // More than the pipe takes at once would be waited for in vain by this thread.
+      // This thread must not wait until the pipe takes more.
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       _ = Glibc.write(descriptor, bytes, bytes.count)
     }

@@ -2,20 +2,20 @@ import CGLib
 package import GLibSupport
 import Synchronization
 
-/// A Secret Service that answers each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
+/// A Secret Service that replies to each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
 ///
-/// Refuses an encrypted session, so that libsecret falls back to a plain one. With other names it stands for another
-/// program beside the service.
+/// It refuses an encrypted session, so that libsecret falls back to a plain one. With other names it is another program
+/// beside the service.
 package final class FakeService: Sendable {
   package enum Answer: Sendable {
     case reply([Variant])
     case error(String)
     case silence
-    /// A call of Prompt is answered, and the prompt is over with this result, which a person allowed.
+    /// Replies to Prompt and completes the prompt with this result, as if the user allowed it.
     case completion(Variant)
-    /// One after the other; the last for ever.
+    /// The first once, then the other for ever.
     indirect case inTurn(Answer, then: Answer)
-    /// What comes of the arguments.
+    /// Computed from the arguments.
     case computed(@Sendable ([Variant]) -> Answer)
   }
 
@@ -25,7 +25,7 @@ package final class FakeService: Sendable {
 
   /// The names of the methods that were called, in order.
   package var calls: [String] { log.withLock { $0.map(\.method) } }
-  /// The same with the moments at which they came.
+  /// The same with their times.
   package var timedCalls: [(method: String, time: ContinuousClock.Instant)] { log.withLock { $0 } }
 
   package let keyring: PrivateKeyring
@@ -56,7 +56,7 @@ package final class FakeService: Sendable {
 
   deinit { if ownsKeyring { keyring.shutdown() } }
 
-  /// Emits the prompt's signal that it is over.
+  /// Emits the prompt's signal that it is completed.
   package func completePrompt(dismissed: Bool, _ result: Variant) {
     let arguments = Variant.tuple([.boolean(dismissed), .variant(result)])
     _ = withExtendedLifetime(arguments) {
@@ -71,7 +71,7 @@ package final class FakeService: Sendable {
   fileprivate func answer(_ message: OpaquePointer) {
     var method = String(cString: g_dbus_message_get_member(message))
     let arguments = g_dbus_message_get_body(message).map { Variant(taking: g_variant_ref($0)).children } ?? []
-    // A property goes by its own name.
+    // A property counts under its own name.
     if method == "Get" { method = arguments[1].string ?? "" }
     log.withLock { $0.append((method, .now)) }
 

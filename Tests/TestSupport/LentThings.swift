@@ -1,13 +1,13 @@
 import FoundationEssentials
 package import TokenCache
 
-/// What lenders in tests answer.
+/// Responses of lenders in tests.
 package enum LentThings {
   package static let client = "c0000000-0000-4000-8000-000000000001"
   package static let tenant = "70000000-0000-4000-8000-000000000001"
   package static let account = "a11ce000-0000-4000-8000-000000000001.\(tenant)"
 
-  /// The answer to the question what is lent, with changes.
+  /// The terms of a loan, with changes.
   package static func terms(_ changes: JSONObject = [:]) -> String {
     let fields: JSONObject = [
       "scopes": .array(["User.Read Mail.Read", "https://management.azure.com/.default"]),

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// A directory as another machine would have it: by a file system of its own, with a memory of its own (FUSE).
+/// A directory as another machine sees it: through a file system with a cache of its own (FUSE).
 public final class NetworkMount: Sendable {
   public enum Kind: Sendable {
-    /// Locks reach those who use the directory by another mount, as with NFS. (bindfs, called as what does that.)
+    /// Locks reach other mounts of the directory, as with NFS (bindfs, with the subtype of such a file system).
     case withLocks
-    /// They do not. (sshfs)
+    /// Locks do not reach other mounts (sshfs).
     case withoutLocks
   }
 

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Somebody else on this machine, as whom a test runs programs.
+/// Another user of this machine, as whom a test runs programs.
 public enum OtherUser {
-  /// What stands before a program that is to run as somebody else; `nil` where nobody else can be had.
+  /// The command that runs a program as another user; `nil` if that is not possible.
   ///
-  /// Root becomes nobody. Whoever is not root becomes one of the ids that subuid(5) gives him: Debian's package uidmap.
+  /// Root becomes the user 65534. Other users become one of their ids in subuid(5): Debian's package uidmap.
   public static let command: [String]? = {
     if geteuid() == 0 { return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] }
     let command = ["unshare", "--user", "--map-auto", "--setuid=1", "--setgid=1"]

@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 public import Testing
 
-/// A server whose answers the test writes byte by byte: at a port of 127.0.0.1, over TLS if it is given a certificate, or
-/// on a Unix socket.
+/// A server whose responses the test writes byte by byte: at a port of 127.0.0.1, over TLS if it has a certificate, or on a
+/// Unix socket.
 public final class RawServer: Sendable {
   /// 0 on a Unix socket.
   public let port: UInt16
@@ -14,7 +14,7 @@ public final class RawServer: Sendable {
   public let path: String
   private let listener: Listener
 
-  /// What is left of the server for its threads.
+  /// The part of the server that its threads use.
   private final class Listener: Sendable {
     let socket: GObjectReference<GSocket>
     let cancellable = Cancellable(timeout: .seconds(600))
@@ -101,7 +101,7 @@ public final class RawServer: Sendable {
     StoppingServers.current?.keep(self)
   }
 
-  /// Makes a socket that nobody accepts connections at, as one is left behind by a process that was killed.
+  /// Makes a socket that accepts no connections, as a killed process leaves it.
   public static func leaveBehind(at path: String) throws { close(try socket(at: path)) }
 
   private static func socket(at path: String) throws -> Int32 {
@@ -237,7 +237,7 @@ public final class RawConnection: @unchecked Sendable {
 
   public func close() { g_io_stream_close(stream.pointer, nil, nil) }
 
-  /// Ends the connection as a process that dies does: without TLS's farewell.
+  /// Ends the connection as a dying process does: without TLS's close notification.
   public func drop() { g_socket_close(socket.pointer, nil) }
 
   /// Closes with a RST.

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// An address of this machine's own: all of 127.0.0.0/8 is.
+/// An address of this machine in 127.0.0.0/8.
 package struct LoopbackAddress: Sendable, CustomStringConvertible {
   package let host: String
   package let port: UInt16
@@ -13,7 +13,7 @@ package struct LoopbackAddress: Sendable, CustomStringConvertible {
 
   package var description: String { "\(host):\(port)" }
 
-  /// A host that nobody else uses, among 64,000.
+  /// A random network, one of 64,000, that no other test uses.
   package static func newNetwork() -> String { "127.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))" }
 
   fileprivate func withSocketAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
@@ -29,17 +29,17 @@ package struct LoopbackAddress: Sendable, CustomStringConvertible {
   }
 }
 
-/// A network between two programs of this machine: it passes on what one sends to the other, unless it is told otherwise.
+/// A network between two programs of this machine: it forwards what one sends to the other, unless told otherwise.
 package final class Relay: Sendable {
   package enum Target: Sendable {
     case address(LoopbackAddress)
-    /// Whom the client names: it takes this for a proxy of HTTP's method CONNECT.
+    /// The host that the client names: it uses this as a proxy with HTTP's method CONNECT.
     case named([String: LoopbackAddress])
   }
 
   private struct State: Sendable {
     var isOpen = true
-    /// To whom nothing gets, and from whom nothing comes.
+    /// Hosts that are cut off.
     var apart: Set<String> = []
     var holdsAnswers = false
     var doublesRequests = false
@@ -72,24 +72,24 @@ package final class Relay: Sendable {
 
   deinit { listener.shut() }
 
-  /// Breaks all connections off, and takes no more.
+  /// Closes all connections, and accepts no more.
   package func close() {
     state.change { $0.isOpen = false }
     listener.shut()
     drop()
   }
 
-  /// Breaks all connections off.
+  /// Closes all connections.
   package func drop() { state.read(\.sockets).values.forEach { $0.shut() } }
 
-  /// Keeps what is sent to some, and what they answer, until that is told otherwise, as a network does that is cut.
+  /// Holds back what is sent to some hosts, and their responses, until told otherwise, as a broken network does.
   package func part(from names: Set<String>) { state.change { $0.apart = names } }
 
-  /// Keeps what is answered until it is told to pass it on.
+  /// Holds back responses until told otherwise.
   package func holdAnswers(_ holds: Bool) { state.change { $0.holdsAnswers = holds } }
 
-  /// Sends each request of new connections once more when it is answered, over a connection of its own, and passes on the
-  /// second answer alone. For plain http.
+  /// Repeats each request of new connections over a connection of its own when the first response has come, and forwards
+  /// only the second response. For plain http.
   package func doubleRequests(_ doubles: Bool) { state.change { $0.doublesRequests = doubles } }
 
   private func serve(_ client: Socket) {
@@ -149,7 +149,7 @@ package final class Relay: Sendable {
     switch target {
     case .address(let address): return ("", address)
     case .named(let addresses):
-      // Nobody sends more before the answer.
+      // A client sends nothing more before the response.
       guard let head = client.read() else { return nil }
       let words = String(decoding: head, as: UTF8.self).split(separator: " ")
       guard words.count > 1, let name = words[1].split(separator: ":").first.map(String.init) else {

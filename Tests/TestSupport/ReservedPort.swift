@@ -1,6 +1,6 @@
 import Glibc
 
-/// A port of this machine that no other program is given while this object lives.
+/// A port of this machine that no other program gets while this object lives.
 ///
 /// Connections are refused, until a program that is told the port listens there, with SO_REUSEADDR.
 public final class ReservedPort: Sendable {

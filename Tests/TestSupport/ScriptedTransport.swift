@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 package import TokenCache
 
-/// A request as it left the client.
+/// A request as the client sent it.
 package struct SeenRequest: Sendable {
   package let method: String
   package let url: URL
@@ -34,7 +34,7 @@ package struct SeenRequest: Sendable {
   }
 }
 
-/// An answer of the script.
+/// A scripted response.
 package enum ScriptedAnswer: Sendable {
   case json(JSONObject, status: Int = 200, headers: [String: String] = [:])
   case text(String, status: Int = 200)
@@ -53,9 +53,9 @@ package enum ScriptedAnswer: Sendable {
   }
 }
 
-/// An authority, and a service of its tokens, that answers as a test wants it and remembers what it was asked.
+/// An authority, and a service for its tokens, that responds as a test wants and records the requests.
 ///
-/// Without a script it has a discovery document for every authority, and nothing else.
+/// Without a script it only has a discovery document for every authority.
 package final class ScriptedTransport: HTTPTransport {
   package typealias Script = @Sendable (SeenRequest) async throws(HTTPTransportError) -> ScriptedAnswer?
 
@@ -71,13 +71,13 @@ package final class ScriptedTransport: HTTPTransport {
 
   package init() {}
 
-  /// Answers of the token endpoint, one after the other.
+  /// Adds responses of the token endpoint, in their order.
   package func answerTokens(_ answers: ScriptedAnswer...) { state.withLock { $0.tokenAnswers += answers } }
 
-  /// Answers of the device authorization endpoint, one after the other.
+  /// Adds responses of the device authorization endpoint, in their order.
   package func answerDevices(_ answers: ScriptedAnswer...) { state.withLock { $0.deviceAnswers += answers } }
 
-  /// Answers before anything else does, unless it returns nothing.
+  /// Sets a script that comes before all other responses, unless it returns nil.
   package func script(_ script: @escaping Script) { state.withLock { $0.script = script } }
 
   /// Members of every discovery document in place of those it has.
@@ -89,7 +89,7 @@ package final class ScriptedTransport: HTTPTransport {
   package var instanceRequests: [SeenRequest] {
     requests.filter { $0.url.path.hasSuffix("/discovery/instance") }
   }
-  /// How many scripted answers nobody asked for.
+  /// How many scripted responses were not requested.
   package var answersLeft: Int { state.withLock { $0.tokenAnswers.count + $0.deviceAnswers.count } }
 
   package func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
@@ -130,7 +130,7 @@ package final class ScriptedTransport: HTTPTransport {
     }
   }
 
-  /// The discovery document of whatever authority was asked.
+  /// The discovery document of the requested authority.
   private static func document(for request: SeenRequest) -> JSONObject {
     var parts = request.url.path.split(separator: "/").map(String.init)
     parts.removeLast(2)

@@ -1,7 +1,7 @@
 import CGLib
 package import GLibSupport
 
-/// Somebody on a bus who has a name there and answers nothing.
+/// A program that has a name on a bus and never replies.
 package final class SilentPeer: Sendable {
   private let bus: BusConnection
 
@@ -21,7 +21,7 @@ package final class SilentPeer: Sendable {
 }
 
 extension BusConnection {
-  /// Takes a name on the bus that nobody has.
+  /// Takes a free name on the bus.
   package func own(_ name: String, _ cancellable: Cancellable) throws {
     _ = try call(
       "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName",

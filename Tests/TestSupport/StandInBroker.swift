@@ -4,9 +4,9 @@ import Glibc
 public import Testing
 public import TokenCache
 
-/// `Tests/interop/stand_in_broker.py` on the bus of a `PrivateKeyring`, doing what a test tells it.
+/// `Tests/interop/stand_in_broker.py` on the bus of a `PrivateKeyring`, which follows a test's orders.
 public final class StandInBroker: Sendable {
-  /// The brokers that there are.
+  /// The known brokers.
   public enum Kind: String, Sendable, CaseIterable, CustomTestStringConvertible {
     /// Microsoft's up to version 2.0.1, and after that.
     case java, native

@@ -3,7 +3,7 @@ import Testing
 package import TokenCache
 import WorkerSupport
 
-/// What a kind of store can do besides keeping one group.
+/// Abilities of a store besides keeping one group.
 package struct StoreAbilities: OptionSet, Sendable {
   package let rawValue: Int
 
@@ -11,11 +11,11 @@ package struct StoreAbilities: OptionSet, Sendable {
 
   /// It keeps more groups than one.
   package static let groups = StoreAbilities(rawValue: 1)
-  /// Each shard is something of its own.
+  /// Each shard is stored on its own.
   package static let shards = StoreAbilities(rawValue: 2)
-  /// Something else can make a shard one that cannot be read.
+  /// A shard can be damaged from outside.
   package static let damage = StoreAbilities(rawValue: 4)
-  /// It tells of changes by a counter.
+  /// It signals changes by a counter.
   package static let counter = StoreAbilities(rawValue: 8)
   /// It refuses documents of more than 32 MiB.
   package static let limit = StoreAbilities(rawValue: 16)
@@ -31,7 +31,7 @@ package protocol StoreFixture: Sendable {
   /// A store on that place, as another process would have it.
   func newStore(timeout: Duration) throws -> any CacheStore
 
-  /// Makes a shard that is there one that cannot be read.
+  /// Damages an existing shard.
   func damage(_ shard: ShardID) async throws
 
   /// The group's counter in a store; once it is another than it was, where it changes a moment after the group.
@@ -114,8 +114,8 @@ extension SharedStoreFixture {
     return acknowledged
   }
 
-  /// Has eight processes save, and kills one after the other, with another in its place. What was acknowledged stays, and
-  /// the lock is free afterwards.
+  /// Eight processes save, and one after the other is killed and replaced. Acknowledged saves stay, and the lock is free
+  /// afterwards.
   package func saveByProcessesThatAreKilled() async throws {
     let (saves, count, rounds) = (100_000, 8, 80)
     func writer(_ name: String) throws -> Worker { try worker("save", group.name, name, "\(saves)", "20") }
@@ -148,7 +148,7 @@ extension SharedStoreFixture {
     try await cache.save(SampleToken("old", account: 0))
     let worker = try await holder()
     let impatient = accessor(on: try newStore(timeout: .seconds(2)))
-    await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(late) }
+    await expectCacheError(.timedOut) { try await impatient.save(late) }
     #expect(try await !accessor(on: newStore()).finds(late))
     try await meanwhile()
     async let saved: Void = cache.save(token)
@@ -156,7 +156,7 @@ extension SharedStoreFixture {
     try await saved
     #expect(await worker.finish().status == 128 + SIGKILL)
     #expect(try await accessor(on: newStore()).finds(token))
-    // What was given up while it waited for the lock was not written later.
+    // A write that was given up while it waited for the lock was not carried out later.
     try await eventually { (try? await impatient.save(SampleToken("after", account: 0))) != nil }
     #expect(try await !accessor(on: newStore()).finds(late))
   }
@@ -225,8 +225,8 @@ extension SharedStoreFixture {
 }
 
 extension CacheStore {
-  /// Expects the same error of every call, so that none takes what cannot be read for empty; with advice unless the
-  /// service makes no sense.
+  /// Expects the same error of every call, so that none takes an unreadable store for empty; with advice unless the
+  /// service's reply is invalid.
   package func expectEveryCall(
     in group: KeychainGroup, toThrow code: CacheError.Code,
     of token: SampleToken = SampleToken("any", account: 3)

@@ -3,13 +3,13 @@ import FoundationEssentials
 import Testing
 package import TokenCache
 
-/// What every store has to hold to, whatever it keeps groups in.
+/// The rules of every store.
 ///
-/// Whoever writes a store makes a ``StoreFixture`` and runs all rules with one test:
+/// The tests of a store make a ``StoreFixture`` and run all rules with one test:
 ///
 /// ```swift
 /// @Test(arguments: StoreRule.all(for: Fixture.self))
-/// func `The store keeps to what every store keeps to`(_ rule: StoreRule) async throws { try await rule.check(Fixture()) }
+/// func `The store keeps every store's rules`(_ rule: StoreRule) async throws { try await rule.check(Fixture()) }
 /// ```
 package struct StoreRule: Sendable, CustomTestStringConvertible {
   package let testDescription: String
@@ -31,7 +31,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
   }
 
   private static let all = [
-    StoreRule("What is not there is no problem") { fixture in
+    StoreRule("A missing group is empty and no problem") { fixture in
       let store = try fixture.newStore()
       #expect(try await store.groups().isEmpty)
       for selection in [ShardSelection.all, .some([fixture.shard(1)])] {
@@ -42,7 +42,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
         #expect(try await store.remove(removal, in: fixture.group) == 0)
       }
     },
-    StoreRule("What was written is read by another store, and is gone when it was removed") { fixture in
+    StoreRule("Another store reads what was written, and no longer after it was removed") { fixture in
       let (store, other) = (try fixture.newStore(), try fixture.newStore())
       let shards = [fixture.shard(1), fixture.shard(2)]
       try await store.write(1, to: [1, 2], of: fixture)
@@ -51,14 +51,14 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       #expect(try await other.numbers(of: fixture) == [1: 1, 2: 1])
       let one = try await other.read(.some([shards[0]]), in: fixture.group)
       #expect(Array(one.documents.keys) == [shards[0]] && one.problems.isEmpty)
-      // An empty document is none.
+      // An empty document removes the shard.
       try await other.update([shards[0]], in: fixture.group) { $0[shards[0]] = CacheDocument() }
       #expect(try await store.numbers(of: fixture) == [2: 1])
       try await other.update([shards[1]], in: fixture.group) { $0.documents[shards[1]] = nil }
       #expect(try await store.numbers(of: fixture).isEmpty)
       #expect(try await store.groups().isEmpty || fixture.isOneDocument)
     },
-    StoreRule("What is not known comes back as it was") { fixture in
+    StoreRule("Unknown data are kept") { fixture in
       let json = #"""
         {"Account": {"k": {"home_account_id": "1.t", "environment": "e", "realm": "t", "n": 1, "f": 2.50, "none": null, "l": [{}]}},
          "AppMetadata": {"odd": 7}, "Custom": {"é": [1, "x", true]}}
@@ -71,12 +71,12 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       let stored = try await fixture.newStore().read(.all, in: fixture.group).documents
       #expect(stored == Dictionary(uniqueKeysWithValues: parts.map { ($0.shard, $0.document) }))
     },
-    StoreRule("A change that fails, or changes nothing, changes nothing") { fixture in
+    StoreRule("A failed or empty change writes nothing") { fixture in
       let store = try fixture.newStore()
       try await store.write(1, to: [1, 2], of: fixture)
       let generation = await fixture.generation(of: store)
       let shards = [fixture.shard(1), fixture.shard(2)]
-      await #expect(throws: CacheError(.refused, "")) {
+      await expectCacheError(.refused) {
         try await store.update(shards, in: fixture.group) { contents throws(CacheError) in
           contents[shards[0]] = CacheDocument()
           throw CacheError(.refused, "No.")
@@ -101,7 +101,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       }
       #expect(try await store.numbers(of: fixture) == [1: 1])
     },
-    StoreRule("Of many who change at once each sees what the others wrote") { fixture in
+    StoreRule("Concurrent changes see each other") { fixture in
       let stores = try (0..<4).map { _ in try fixture.newStore() }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<48 {
@@ -112,7 +112,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       }
       #expect(try await fixture.newStore().numbers(of: fixture) == [0: 16, 1: 16, 2: 16])
     },
-    StoreRule("A reader sees a shard before a change or after it, never in between") { fixture in
+    StoreRule("A reader sees a shard before or after a change, never in between") { fixture in
       let (writer, reader) = (try fixture.newStore(), try fixture.newStore())
       try await writer.write(0, to: [1], of: fixture)
       async let writes: Void = {
@@ -131,7 +131,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       }
       try await writes
     },
-    StoreRule("The counter is another after each change by anybody, and else the same", for: .counter) {
+    StoreRule("The counter differs after each change by any store, and only then", for: .counter) {
       fixture in
       let (store, other) = (try fixture.newStore(), try fixture.newStore())
       try await store.write(1, to: [1], of: fixture)
@@ -168,7 +168,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
         #expect(contents.documents.values.map { fixture.number(in: $0) } == (number == 0 ? [] : [number]))
       }
     },
-    StoreRule("A damaged shard is told of, hides no other and is written over by nobody", for: .damage) {
+    StoreRule("A damaged shard is reported, hides no other and is not overwritten", for: .damage) {
       fixture in
       let store = try fixture.newStore()
       let (hurt, sound) = (fixture.shard(1), fixture.shard(2))
@@ -181,7 +181,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
         #expect(contents.problems.map(\.remedy) == [.removal])
       }
       for shards in [[hurt], [sound, hurt]] {
-        let error = await #expect(throws: CacheError(.damaged, "")) {
+        let error = await expectCacheError(.damaged) {
           try await store.update(shards, in: fixture.group) { _ in Issue.record("called") }
         }
         #expect(error?.remedy == .removal && error?.advice?.isEmpty == false)
@@ -193,18 +193,18 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
       try await store.write(3, to: [1], of: fixture)
       #expect(try await fixture.newStore().numbers(of: fixture) == [1: 3, 2: 2])
     },
-    StoreRule("What is too large is refused, and what there was stays", for: .limit) { fixture in
+    StoreRule("A document beyond the limit is refused, and the contents stay", for: .limit) { fixture in
       let store = try fixture.newStore()
       try await store.write(1, to: [1, 2], of: fixture)
       let generation = await fixture.generation(of: store)
-      await #expect(throws: CacheError(.tooLarge, "")) {
+      await expectCacheError(.tooLarge) {
         try await store.write(2, to: [1, 2], of: fixture, padding: 33 << 20)
       }
       #expect(await fixture.generation(of: store) == generation)
       #expect(try await fixture.newStore().numbers(of: fixture) == [1: 1, 2: 1])
     },
     StoreRule(
-      "Whoever waits for another writer is told when it takes too long, and may give up", for: .waiting
+      "A writer that waits for another times out, and can be cancelled", for: .waiting
     ) {
       fixture in
       let (store, other) = (try fixture.newStore(), try fixture.newStore(timeout: .milliseconds(500)))
@@ -218,14 +218,14 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
         }
       }
       await blocking { isHeld.wait() }
-      await #expect(throws: CacheError(.timedOut, "")) { try await other.write(2, to: [1], of: fixture) }
+      await expectCacheError(.timedOut) { try await other.write(2, to: [1], of: fixture) }
       let waiting = Task { try await store.write(3, to: [1], of: fixture) }
       waiting.cancel()
-      await #expect(throws: CacheError(.cancelled, "")) { try await waiting.value }
+      await expectCacheError(.cancelled) { try await waiting.value }
       #expect(try await fixture.newStore().numbers(of: fixture) == [1: 1])
       release.signal()
       try await holder.value
-      // Neither is made up for later.
+      // Neither is carried out later.
       #expect(try await fixture.newStore().increment(1, of: fixture) == 2)
     },
     StoreRule("A large group is read, changed and removed like any other") { fixture in
@@ -243,7 +243,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
   ]
 }
 
-/// Waits on a thread on which that is allowed.
+/// Runs blocking work on a thread that may block.
 private func blocking(_ work: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
     DispatchQueue.global().async {
@@ -273,7 +273,7 @@ extension StoreFixture {
 }
 
 extension StoreFixture {
-  /// Adds one to the number of an account, from 0 where there is none.
+  /// Adds one to the number of an account, which begins with 0.
   package func increment(_ account: Int, in contents: inout GroupContents, padding: Int = 0) -> Int {
     let shard = shard(account)
     let number = (number(in: contents[shard]) ?? 0) + 1
@@ -296,7 +296,7 @@ extension CacheStore {
     }
   }
 
-  /// Adds one to the number of an account, from 0 where there is none.
+  /// Adds one to the number of an account, which begins with 0.
   @discardableResult
   package func increment(
     _ account: Int, of fixture: any StoreFixture, padding: Int = 0

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import TokenCache
 
-/// Somebody who signs in, and the tokens that a server would give them.
+/// A user who signs in, and the tokens that a server would issue.
 package struct TestPerson: Sendable {
   package let uid: String
   package let home: String

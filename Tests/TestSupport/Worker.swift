@@ -16,7 +16,7 @@ public final class Worker: @unchecked Sendable {
     try self.init([Self.program] + arguments, environment: keyring.environment)
   }
 
-  /// Runs a command that leads to a `Worker`.
+  /// Runs a command that starts a `Worker`.
   public init(_ command: [String], environment: [String: String]) throws {
     input = try Pipe()
     output = try Pipe()
@@ -36,7 +36,7 @@ public final class Worker: @unchecked Sendable {
     return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Worker"
   }()
 
-  /// Tells the process to do something and returns what it answers.
+  /// Sends the process a command and returns its response.
   public func ask(_ line: String) async -> String {
     let bytes = Array((line + "\n").utf8)
     _ = write(input.writing, bytes, bytes.count)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// Which accounts are listed, and what is known of them.
+/// The list of accounts.
 struct AccountTests {
   private let test = TestCache()
 
@@ -27,7 +27,7 @@ struct AccountTests {
     #expect(profiles.map { $0.claims?.tenantID } == [TestPerson.alice.utid, "00-guest", "zz-guest"])
   }
 
-  @Test func `Claims are those of the asking client's ID token`() async throws {
+  @Test func `Claims are those of the requesting client's ID token`() async throws {
     try await test.save(TestAnswer(family: "1"))
     let profile = try await test.accounts(client: TestCache.otherClient).first?.tenantProfiles.first
     #expect(profile?.username == TestPerson.alice.username)
@@ -35,7 +35,7 @@ struct AccountTests {
     #expect(try await test.accounts().first?.tenantProfiles.first?.claims?.objectID == TestPerson.alice.uid)
   }
 
-  @Test func `A person known only as a guest is listed`() async throws {
+  @Test func `A user known only as a guest is listed`() async throws {
     try await test.save(TestAnswer(tenant: "guest-tenant"))
     let account = try #require(try await test.accounts().first)
     #expect(account.homeAccountID == TestPerson.alice.homeAccountID)
@@ -58,8 +58,8 @@ struct AccountTests {
     #expect(
       try await ids(AccountFilter(homeAccountID: alice.homeAccountID.uppercased())) == [alice.homeAccountID])
     #expect(try await ids(AccountFilter(username: alice.username.uppercased())) == [alice.homeAccountID])
-    #expect(try await ids(AccountFilter(homeAccountID: "nobody")).isEmpty)
-    #expect(try await ids(AccountFilter(username: "nobody")).isEmpty)
+    #expect(try await ids(AccountFilter(homeAccountID: "unknown")).isEmpty)
+    #expect(try await ids(AccountFilter(username: "unknown")).isEmpty)
   }
 
   @Test func `An account is signed in to the client that has its refresh token`() async throws {
@@ -96,7 +96,7 @@ struct AccountTests {
     #expect(try await test.accounts(client: TestCache.otherClient).isEmpty)
   }
 
-  @Test func `The authority that answered is remembered until the sign-out`() async throws {
+  @Test func `A resolved authority is remembered until the sign-out`() async throws {
     let (common, id) = ("https://login.microsoftonline.com/common", TestPerson.alice.homeAccountID)
     try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
       $0.setResolvedAuthority("https://login.microsoftonline.com/tenant", for: common, homeAccountID: id)

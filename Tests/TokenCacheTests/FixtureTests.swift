@@ -11,14 +11,14 @@ struct FixtureTests {
   func `There are caches in the folder`(_ folder: URL) { #expect(!PeerCache.files(in: folder).isEmpty) }
 
   @Test(arguments: PeerCache.all)
-  func `Comes back from a document`(_ fixture: PeerCache) throws {
+  func `A document keeps the whole cache`(_ fixture: PeerCache) throws {
     let document = try CacheDocument(json: fixture.data)
     #expect(try plain(document) == original(fixture))
     #expect(try CacheDocument(json: document.json()) == document)
   }
 
   @Test(arguments: PeerCache.all)
-  func `Comes back from a group however often it is imported`(_ fixture: PeerCache) async throws {
+  func `A group keeps the whole cache however often it is imported`(_ fixture: PeerCache) async throws {
     let document = try CacheDocument(json: fixture.data)
     let cache = TokenCacheAccessor(store: InMemoryStore())
     let summary = try await cache.import(document)
@@ -34,7 +34,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: PeerCache.all)
-  func `Lists every account once`(_ fixture: PeerCache) async throws {
+  func `Every account is listed once`(_ fixture: PeerCache) async throws {
     let cache = try await group(with: fixture)
     let listed = try await cache.accounts(AccountFilter(signedInOnly: false)).map(\.homeAccountID)
     #expect(listed.sorted() == Set(records("Account", of: fixture).compactMap(\.homeAccountID)).sorted())
@@ -45,7 +45,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: PeerCache.all)
-  func `Finds every access token of an account`(_ fixture: PeerCache) async throws {
+  func `Every access token of an account is found`(_ fixture: PeerCache) async throws {
     let clock = Mutex(Date(timeIntervalSince1970: 0))
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     let accounts = Set(records("Account", of: fixture).compactMap(\.homeAccountID))
@@ -53,7 +53,7 @@ struct FixtureTests {
     for record in records("AccessToken", of: fixture) where record.isOrdinary {
       guard let id = record.homeAccountID else { continue }
       // A token whose account or ID token is not there is not of a known account.
-      guard accounts.contains(id), idTokens.contains(where: { $0.isAbout(sameSignInAs: record) }) else {
+      guard accounts.contains(id), idTokens.contains(where: { $0.matchesSignIn(of: record) }) else {
         continue
       }
       let lifetime = try #require(record.lifetime)
@@ -78,7 +78,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: PeerCache.all)
-  func `Finds the tokens of applications`(_ fixture: PeerCache) async throws {
+  func `The tokens of applications are found`(_ fixture: PeerCache) async throws {
     let clock = Mutex(Date(timeIntervalSince1970: 0))
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     for record in records("AccessToken", of: fixture) where record.homeAccountID == nil && record.isOrdinary {
@@ -91,7 +91,7 @@ struct FixtureTests {
   }
 
   @Test(arguments: PeerCache.all)
-  func `Finds every refresh token`(_ fixture: PeerCache) async throws {
+  func `Every refresh token is found`(_ fixture: PeerCache) async throws {
     let cache = try await group(with: fixture)
     for record in records("RefreshToken", of: fixture) {
       for environment in CloudInstances.known.aliases(of: record["environment"] ?? "") {
@@ -162,7 +162,7 @@ private struct FixtureRecord {
     return (Date(timeIntervalSince1970: (start + end) / 2), start < end)
   }
 
-  func isAbout(sameSignInAs other: FixtureRecord) -> Bool {
+  func matchesSignIn(of other: FixtureRecord) -> Bool {
     homeAccountID == other.homeAccountID && self["client_id"] == other["client_id"]
       && (self["realm"] == other["realm"] || isOfHomeTenant && other.isOfHomeTenant)
       && CloudInstances.known.canonical(self["environment"] ?? "")
@@ -170,6 +170,6 @@ private struct FixtureRecord {
   }
 
   func serves(_ scope: String, like other: FixtureRecord) -> Bool {
-    isOrdinary && isAbout(sameSignInAs: other) && scopes.contains { $0.lowercased() == scope.lowercased() }
+    isOrdinary && matchesSignIn(of: other) && scopes.contains { $0.lowercased() == scope.lowercased() }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// What `CacheFormat.md` says exactly, where a second implementation would have to guess.
+/// Details of `CacheFormat.md` that another implementation would have to guess.
 struct FormatTests {
   private let test = TestCache()
 
@@ -27,7 +27,7 @@ struct FormatTests {
       ("\u{E9}.t", "e\u{301}.t"), ("E\u{301}\u{327}.t", "\u{229}\u{301}.t"), ("\u{212B}.t", "\u{E5}.t"),
       ("\u{1100}\u{1161}\0e\u{301}", "\u{AC00}\0\u{E9}"),
     ])
-  func `Ids that are equal have one shard, however they are composed`(_ one: String, _ other: String) {
+  func `Equal ids have one shard, whatever their Unicode form`(_ one: String, _ other: String) {
     #expect(
       ShardID(homeAccountID: one, group: .default) == ShardID(homeAccountID: other, group: .default))
   }
@@ -48,7 +48,7 @@ struct FormatTests {
   }
 
   /// R3.18
-  @Test func `The document names all fields that go with a token`() throws {
+  @Test func `The document names all fields that are replaced with a token`() throws {
     let text = try Self.text
     for field in Credential.replacedFields { #expect(text.contains("`\(field)`")) }
   }
@@ -62,7 +62,7 @@ struct FormatTests {
 
   /// R3.10
   @Test(.fault("blank key"), arguments: ["", " \t"])
-  func `A blank ext_cache_key is none`(_ blank: String) async throws {
+  func `A blank ext_cache_key counts as missing`(_ blank: String) async throws {
     try await test.save()
     var document = try await test.document
     let key = try #require(document.accessTokens.keys.first)
@@ -101,7 +101,8 @@ struct FormatTests {
 
   /// R4.14
   @Test(.fault("metadata twice"))
-  func `Of an account's spellings in the map the normalized one counts, and all go with it`() throws {
+  func `Of an account's spellings in the map the normalized one counts, and all are removed with it`() throws
+  {
     let (out, signedIn): (JSONValue, JSONValue) = (
       .object(["sign_in_state": "signed_out"]), .object(["sign_in_state": "signed_in"])
     )
@@ -119,7 +120,7 @@ struct FormatTests {
   @Test(arguments: [
     #"{"a":1e999}"#, #"{"a":-1e999}"#, #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#,
   ])
-  func `Some JSON is refused that the grammar allows`(_ json: String) {
+  func `Some JSON that the grammar allows is refused`(_ json: String) {
     #expect(throws: CacheError.self) { try CacheDocument(json) }
   }
 
@@ -135,7 +136,7 @@ struct FormatTests {
                      "nothing": {}, "other": {"credential_type": "Novel", "home_account_id": "u.t"}},
      "RefreshToken": {"no client": {"credential_type": "RefreshToken", "secret": "2", "home_account_id": "u.t"}},
      "IdToken": {"not one": {"credential_type": "AccessToken", "secret": "3"}},
-     "Account": {"nobody": {"username": "x"}}, "AppMetadata": {"empty": {}}, "AccountMetadataMap": {"empty": {}}}
+     "Account": {"no id": {"username": "x"}}, "AppMetadata": {"empty": {}}, "AccountMetadataMap": {"empty": {}}}
     """
 
   @Test func `Records without a type or an identity are kept and serve no request`() async throws {
@@ -154,7 +155,7 @@ struct FormatTests {
     #expect(try await test.cache.removeAccount("u.t").count == 3)
   }
 
-  @Test func `A key that two things have is its whose fields make it`() throws {
+  @Test func `The record whose fields make a key gets it`() throws {
     func account(_ id: String) -> AccountRecord {
       AccountRecord(homeAccountID: id, environment: "e", realm: "r")
     }
@@ -173,7 +174,7 @@ struct FormatTests {
     #expect(one.accounts["b.b-e-r--"] == account("b.b"))
   }
 
-  @Test func `What is no object gives way to a record, and to another of its kind, and is not lost`() throws {
+  @Test func `A member that is not an object gets another key, and is not lost`() throws {
     var all = try CacheDocument(#"{"Account": {"k": 1}}"#)
     for json in [
       #"{"Account": {"k": {"username": "x"}}}"#, #"{"Account": {"k": "text"}}"#, #"{"Account": {"k": 1}}"#,
@@ -241,7 +242,7 @@ struct FormatTests {
     try await test.cache.removeAccount(id)
     #expect(try await !String(decoding: test.document.json(), as: UTF8.self).contains(id))
     #expect(try await test.document.appMetadata.count == 2)
-    // A client that had met nobody notes that somebody signed out of it.
+    // A client without metadata also remembers a sign-out.
     try await test.cache.removeAccount("u.t", clientID: "new")
     #expect(try await test.cache.accountMetadata(clientID: "new")?.signInState(of: "u.t") == .signedOut)
   }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import TokenCache
 
-/// The test vectors of `CacheFormat.md`, for other implementations: what this one makes of each row is what stands
-/// there. With `WRITE_CACHE_FORMAT_VECTORS` set it is written there.
+/// The test vectors of `CacheFormat.md`, for other implementations: this one produces the results of each row. With
+/// `WRITE_CACHE_FORMAT_VECTORS` set the results are written there.
 struct FormatVectorTests {
   /// Fills in what comes of a row.
   typealias Rule = @Sendable (_ row: inout JSONObject) async throws -> Void
@@ -61,7 +61,7 @@ struct FormatVectorTests {
 
   @Test(
     .fault("two families", "openid alone", "import beside", "other reader", "older import"), arguments: files)
-  func `The code gives what the test vectors of the format say`(_ file: Named<Rule>) async throws {
+  func `The code produces the results of the format's test vectors`(_ file: Named<Rule>) async throws {
     let url = SharedFiles.repository.appendingPathComponent("Tests/Data/cache-format/\(file.name).json")
     let rows = try JSONDecoder().decode([JSONObject].self, from: Data(contentsOf: url))
     var made = rows

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// JSON made to exhaust whoever reads it is refused, and says why.
+/// JSON made to exhaust its reader is refused with the reason.
 struct HostileJSONTests {
   private static let deep =
     String(repeating: #"{"a":"#, count: 100_000) + "1" + String(repeating: "}", count: 100_000)
@@ -66,14 +66,14 @@ struct HostileJSONTests {
     }
   }
 
-  @Test func `Other encodings are not taken`() throws {
+  @Test func `Other encodings are refused`() throws {
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
-      expectDamage(try #require(#"{"a":1}"#.data(using: encoding)), "no JSON object")
+      expectDamage(try #require(#"{"a":1}"#.data(using: encoding)), "not a JSON object")
     }
   }
 
   /// A merge that compared each record with each would take hours.
-  @Test(.fault("many records")) func `A file with many records of one account is taken in`() async throws {
+  @Test(.fault("many records")) func `A file with many records of one account is imported`() async throws {
     let cache = TokenCacheAccessor(store: InMemoryStore())
     var document = CacheDocument()
     for number in 0..<10_000 {

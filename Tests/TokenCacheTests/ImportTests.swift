@@ -5,11 +5,11 @@ import Testing
 
 @testable import TokenCache
 
-/// Which of two records stays when caches are brought together.
+/// Which of two records stays when caches are merged.
 struct ImportTests {
   private let test = TestCache()
 
-  @Test func `The newer record wins under the key that is there`() async throws {
+  @Test func `The newer record wins under the present key`() async throws {
     try await test.load([.alices("old", key: "mine", time: 100)])
     let summary = try await test.load([.alices("new", key: "theirs", time: 200)])
     #expect(summary == ImportSummary(saved: 1, kept: 0))
@@ -49,7 +49,7 @@ struct ImportTests {
     #expect(metadata.signInState(of: TestPerson.bob.homeAccountID) == .signedIn)
   }
 
-  @Test func `What is no object comes in once, also where a record has its key`() throws {
+  @Test func `A member that is not an object is imported once, also if a record has its key`() throws {
     var document = CacheDocument([.appMetadata(key: "k")])
     let other = try CacheDocument(#"{"AppMetadata": {"k": null, "k-": 7}}"#)
     for _ in 1...3 {
@@ -69,7 +69,7 @@ struct ImportTests {
     ("AccessToken", "AccessToken", #""family_id": "1""#),
     ("AccessToken", "AccessToken_With_AuthScheme", #""token_type": "Bearer""#),
   ])
-  func `What takes the place of a record for the same thing makes its key`(
+  func `A replaced record still fits its key`(
     _ section: String, _ type: String, _ field: String
   ) throws {
     func document(_ more: String, under key: String) throws -> CacheDocument {
@@ -89,7 +89,7 @@ struct ImportTests {
     #expect(merged.credentials.map(\.credential.serializedKey) == [key])
   }
 
-  @Test(.fault("older import")) func `Records that had to take other keys are known again`() async throws {
+  @Test(.fault("older import")) func `Records with changed keys are recognized again`() async throws {
     func account(_ id: String, _ key: String, _ time: Int) -> SampleRecord {
       .account(id, key: key, realm: "r", ["last_modification_time": .string("\(time)")])
     }
@@ -105,7 +105,7 @@ struct ImportTests {
 
   /// A merge that compared each token with each would take an hour.
   @Test(.fault("many records"), .timeLimit(.minutes(20)))
-  func `Twenty thousand tokens meet as many others`() async throws {
+  func `Twenty thousand tokens are merged with as many others`() async throws {
     func cache(_ name: String) -> CacheDocument {
       var document = CacheDocument()
       for number in 0..<20_000 {

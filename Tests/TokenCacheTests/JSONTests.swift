@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// JSON is read by a reader of our own, which says what `JSONDecoder` says.
+/// The reader of JSON agrees with `JSONDecoder`.
 struct JSONTests {
   private static let texts = [
     "{}", " {\n}\t", #"{"a":{}}"#, #"{"a":[]}"#, #"{"a":[1,"b",null,true,false,{"c":[[]]}]}"#, #"{"a":0}"#,
@@ -26,18 +26,18 @@ struct JSONTests {
   }
 
   @Test(arguments: texts)
-  func `What is usual and what is not reads as JSONDecoder reads it`(text: String) {
+  func `Usual and unusual texts read as in JSONDecoder`(text: String) {
     #expect(agree(Data(text.utf8)))
   }
 
-  @Test func `Objects may be nested as deep as JSONDecoder lets them`() {
+  @Test func `Objects may be nested as deep as in JSONDecoder`() {
     for depth in [1, 63, 64, 65, 300, 511, 512, 513, 2000] {
       let text = String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
       #expect(agree(Data(text.utf8)))
     }
   }
 
-  @Test func `Bytes that are changed at random read as JSONDecoder reads them`() throws {
+  @Test func `Randomly changed bytes read as in JSONDecoder`() throws {
     var cache = CacheDocument()
     cache.save(
       Credential(
@@ -60,7 +60,7 @@ struct JSONTests {
     }
   }
 
-  @Test func `What is written is compact, sorted, and reads as it was`() throws {
+  @Test func `Written JSON is compact and sorted, and reads as it was`() throws {
     let sections: JSONObject = [
       "z": .object([
         "b": .array([.null, .bool(true), .bool(false), .integer(-5), .string("")]),
@@ -92,7 +92,7 @@ struct JSONTests {
   }
 
   @Test(arguments: 0..<40)
-  func `A byte with a meaning is found wherever it stands`(position: Int) {
+  func `A special byte is found at every position`(position: Int) {
     for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\"), 0, 0x1F] {
       for filling in [UInt8(ascii: "a"), 0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F, 0x80, 0xFF] {
         var bytes = [UInt8](repeating: filling, count: 40)

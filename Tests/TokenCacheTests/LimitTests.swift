@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// What no reader takes, no writer makes.
+/// Documents beyond a reader's limits are not written.
 struct LimitTests {
   private static func nested(_ levels: Int) -> JSONValue {
     (1..<levels).reduce(JSONValue.array([])) { value, _ in .array([value]) }
@@ -22,7 +22,7 @@ struct LimitTests {
       Named("values", document(.array(Array(repeating: .null, count: 1_000_000)))),
       Named("levels", document(nested(128))),
     ])
-  func `More than a reader takes is not written`(_ document: Named<CacheDocument>) {
+  func `A document beyond the limits is not written`(_ document: Named<CacheDocument>) {
     #expect(throws: CacheError(.tooLarge, "")) { try document.value.json() }
     #expect(throws: CacheError.self) { try document.value.withJSON { _ in } }
   }
@@ -33,7 +33,7 @@ struct LimitTests {
       Named("values", document(.array(Array(repeating: .null, count: 999_999)))),
       Named("levels", document(nested(127))),
     ])
-  func `What a reader just takes is written, and read`(_ document: Named<CacheDocument>) throws {
+  func `A document at the limits is written and read`(_ document: Named<CacheDocument>) throws {
     #expect(try CacheDocument(json: document.value.json()) == document.value)
   }
 
@@ -73,7 +73,7 @@ struct LimitTests {
 
   /// A list that was copied for each record would take hours.
   @Test(.fault("many records"), .timeLimit(.minutes(20)))
-  func `Two hundred thousand records are brought together, listed and removed`() {
+  func `Two hundred thousand records are merged, listed and removed`() {
     var document = CacheDocument()
     for number in 0..<200_000 {
       document.accessTokens["\(number)"] = Credential(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// Which token a request finds.
+/// Lookups of tokens.
 struct LookupTests {
   private let test = TestCache()
 
@@ -206,7 +206,7 @@ struct LookupTests {
     #expect(try await test.token() != nil)
   }
 
-  @Test func `Memory serves until somebody writes or a minute passes`() async throws {
+  @Test func `Memory is used until a write or for a minute`() async throws {
     try await test.save()
     func readsOfALookup() async throws -> Int {
       let before = test.store.reads

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TokenCache
 
-/// Answers that an accessor remembers.
+/// Results that an accessor remembers.
 struct MemoryTests {
   private let test = TestCache()
 
@@ -21,12 +21,12 @@ struct MemoryTests {
     #expect(test.store.reads == reads + 1)
   }
 
-  @Test func `A remembered answer goes with the next change`() async throws {
+  @Test func `A remembered result is dropped with the next change`() async throws {
     try await test.save()
     for _ in 0..<3 { #expect(try await test.token()?.token.secret == "at-1") }
     try await test.save(TestAnswer(accessToken: "at-2"))
     for _ in 0..<3 { #expect(try await test.token()?.token.secret == "at-2") }
-    // Somebody else's change.
+    // Another accessor's change.
     let other = TokenCacheAccessor(store: test.store, now: { test.now })
     try await other.removeAccount(TestPerson.alice.homeAccountID)
     for _ in 0..<3 { #expect(try await test.token() == nil) }
@@ -34,7 +34,7 @@ struct MemoryTests {
     for _ in 0..<3 { #expect(try await test.token()?.token.secret == "at-3") }
   }
 
-  @Test func `A remembered answer goes when a cloud becomes known`() async throws {
+  @Test func `A remembered result is dropped when a cloud becomes known`() async throws {
     try await test.save(environment: "login.one.example")
     for _ in 0..<3 { #expect(try await test.token(environment: "login.two.example") == nil) }
     test.cache.insert([
@@ -47,7 +47,7 @@ struct MemoryTests {
     }
   }
 
-  @Test func `Requests that differ have answers of their own`() async throws {
+  @Test func `Different requests have different results`() async throws {
     // In this order: a token that was asked with claims replaces one that was not.
     try await test.save(TestAnswer(accessToken: "at-claims"), claims: "{\"a\":1}")
     try await test.save()

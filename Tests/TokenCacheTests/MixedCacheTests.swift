@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// One account and client as each library files it, in one document.
+/// One account and client as each library writes it, in one document.
 private struct MixedCache {
   static let home = TestPerson.alice.homeAccountID
   static let client = TestCache.client
@@ -53,7 +53,7 @@ private struct MixedCache {
   private static func realm(_ host: String) -> String { host == "login.windows.net" ? tenant : "common" }
 }
 
-/// A cache that several libraries fed behaves as one.
+/// A cache that several libraries wrote is consistent.
 struct MixedCacheTests {
   private let test = TestCache()
 
@@ -66,7 +66,7 @@ struct MixedCacheTests {
     #expect(Set(try await test.refreshTokens()) == ["python", "net", "node", "go"])
   }
 
-  @Test func `A save leaves one record for each thing under a key that was there`() async throws {
+  @Test func `A save leaves one record for each thing under a present key`() async throws {
     try await test.load(MixedCache.records)
     let before = try await test.document
     try await test.save(
@@ -114,7 +114,7 @@ struct MixedCacheTests {
     for (key, metadata) in before.appMetadata { #expect(after.appMetadata[key] == metadata) }
   }
 
-  @Test func `Sign ing out reaches the records of every library`() async throws {
+  @Test func `A sign-out removes the records of every library`() async throws {
     try await test.load(MixedCache.records)
     #expect(try await test.cache.removeAccount(MixedCache.home, clientID: MixedCache.client).count == 12)
     #expect(try await test.document.credentials.isEmpty)

@@ -54,7 +54,7 @@ struct NameTests {
     #expect(Tenant.resolve(realm: realm, homeAccountID: account) == tenant)
   }
 
-  @Test func `The host of the cache comes first among aliases and then the one asked about`() {
+  @Test func `The cache's host comes first among aliases, and then the given one`() {
     #expect(
       CloudInstances.known.aliases(of: "LOGIN.microsoftonline.com")
         == ["login.windows.net", "login.microsoftonline.com", "login.microsoft.com", "sts.windows.net"])

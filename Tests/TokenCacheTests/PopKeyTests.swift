@@ -8,7 +8,7 @@ import Testing
 struct PopKeyTests {
   private let test = TestCache()
 
-  @Test func `The key is with what belongs to no account, under the format's name`() async throws {
+  @Test func `The key is in the shard without an account, under the format's name`() async throws {
     #expect(try await test.cache.savePopKey("a2V5") { _ in false } == "a2V5")
     #expect(try await test.cache.popKey() == "a2V5")
     let common = test.store.read(.all, in: test.cache.group).documents[test.cache.commonShard]
@@ -17,7 +17,7 @@ struct PopKeyTests {
         == #"{"PopKey":{"rs256":{"secret":"a2V5"}}}"#)
   }
 
-  @Test func `A key that does stays, one that does not is replaced, and nothing else is lost`() async throws {
+  @Test func `A usable key stays, an unusable one is replaced, and nothing else is lost`() async throws {
     try await test.save()
     _ = try await test.cache.savePopKey("one") { _ in false }
     #expect(try await test.cache.savePopKey("two") { $0 == "one" } == "one")
@@ -30,7 +30,7 @@ struct PopKeyTests {
   @Test(
     .fault("PoP key lost"),
     arguments: [#""x""#, "null", "{}", #"{"rs256": 1}"#, #"{"rs256": {"secret": " "}}"#])
-  func `What stands in the key's place and is none is no key`(_ section: String) async throws {
+  func `An invalid value in the key's place counts as missing`(_ section: String) async throws {
     let document = try CacheDocument(#"{"PopKey": \#(section), "Custom": {"a": 1}}"#)
     let common = test.cache.commonShard
     _ = try test.store.update([common], in: test.cache.group) { $0[common] = document }
@@ -51,7 +51,7 @@ struct PopKeyTests {
     #expect(sections?["PopKey"]?.objectValue?["es256"] == other)
   }
 
-  @Test func `The key neither leaves the group nor comes into one with a cache`() async throws {
+  @Test func `The key is neither exported nor imported`() async throws {
     try await test.save()
     _ = try await test.cache.savePopKey("mine") { _ in false }
     #expect(try await !test.document.hasPopKeys)
@@ -60,7 +60,7 @@ struct PopKeyTests {
     #expect(try await test.document.otherSections["Custom"] != nil)
   }
 
-  @Test func `It stays when an account is removed, and goes when the group is cleared`() async throws {
+  @Test func `The key stays when an account is removed, and is removed with the group`() async throws {
     try await test.save()
     _ = try await test.cache.savePopKey("key") { _ in false }
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID)

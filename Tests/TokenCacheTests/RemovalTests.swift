@@ -4,11 +4,11 @@ import Testing
 
 @testable import TokenCache
 
-/// What goes when something is removed, and what stays.
+/// What a removal removes, and what stays.
 struct RemovalTests {
   private let test = TestCache()
 
-  @Test func `Sign ing out of one client leaves the account and other clients`() async throws {
+  @Test func `A sign-out of one client leaves the account and other clients`() async throws {
     try await test.save()
     try await test.save(TestAnswer(refreshToken: "theirs"), client: TestCache.otherClient)
     try await test.save(TestAnswer(person: .bob))
@@ -25,7 +25,7 @@ struct RemovalTests {
       try await test.cache.appMetadata(clientID: TestCache.client, environment: "login.windows.net") != nil)
   }
 
-  @Test func `Sign ing out takes the family's token only if the client stored it last`() async throws {
+  @Test func `A sign-out removes the family's token only if the client stored it last`() async throws {
     try await test.save(TestAnswer(family: "1"))
     try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
@@ -35,7 +35,7 @@ struct RemovalTests {
     #expect(try await test.document.refreshTokens.isEmpty)
   }
 
-  @Test func `Removing an account altogether leaves nothing of it`() async throws {
+  @Test func `Removing an account leaves nothing of it`() async throws {
     for environment in ["login.windows.net", "login.microsoftonline.us"] {
       try await test.save(TestAnswer(family: "1"), environment: environment)
     }
@@ -48,11 +48,11 @@ struct RemovalTests {
     #expect(try await test.token(of: .bob) != nil)
   }
 
-  @Test func `Removing what is not there changes nothing`() async throws {
+  @Test func `Removing a missing account or client changes nothing`() async throws {
     try await test.save()
     let generation = test.generation
-    #expect(try await test.cache.removeAccount("nobody").isEmpty)
-    #expect(try await test.cache.removeClient("nobody").isEmpty)
+    #expect(try await test.cache.removeAccount("unknown").isEmpty)
+    #expect(try await test.cache.removeClient("unknown").isEmpty)
     #expect(try await test.cache.removeExpired().isEmpty)
     #expect(test.generation == generation)
   }
@@ -66,7 +66,7 @@ struct RemovalTests {
     #expect(try await test.token(client: TestCache.otherClient) != nil)
   }
 
-  @Test func `Expired tokens go and those in their extended lifetime stay`() async throws {
+  @Test func `Expired tokens are removed, and those in their extended lifetime stay`() async throws {
     try await test.save(TestAnswer(scope: "A", accessToken: "gone", more: ["expires_in": .integer(100)]))
     try await test.save(
       TestAnswer(
@@ -81,7 +81,7 @@ struct RemovalTests {
     #expect(try await test.cache.removeExpired().count == 2)
   }
 
-  /// Records that are no access tokens by their section or their type, none of which says when it ends.
+  /// Records without an expiry that are not access tokens by their section or their type.
   private static let endless = """
     {"RefreshToken": {"novel": {"credential_type": "Novel", "secret": "1", "home_account_id": "u.t"},
                       "untyped": {"secret": "2", "home_account_id": "u.t"},
@@ -91,7 +91,7 @@ struct RemovalTests {
     """
 
   /// R3.13
-  @Test(.fault("unknown type")) func `Of what is no access token nothing expires`() async throws {
+  @Test(.fault("unknown type")) func `Only access tokens expire`() async throws {
     try await test.load(Self.endless)
     try await test.load(
       #"{"AccessToken": {"untyped": {"secret": "6", "home_account_id": "u.t"}}}"#)
@@ -101,7 +101,7 @@ struct RemovalTests {
 
   /// R3.14
   @Test(.fault("unknown type"))
-  func `A refused refresh token goes, and nothing that only has the same secret`() async throws {
+  func `A refused refresh token is removed, and no other record with the same secret`() async throws {
     try await test.load([
       .refreshToken("s", key: "good"),
       .refreshToken("s", key: "family", ["credential_type": "FamilyRefreshToken"]),
@@ -116,7 +116,7 @@ struct RemovalTests {
     #expect(try await !test.cache.remove(token))
   }
 
-  @Test func `Clearing empties the group and no other`() async throws {
+  @Test func `Clearing a group affects no other`() async throws {
     let other = TestCache(group: try KeychainGroup("com.example.other"), store: test.store)
     try await test.save()
     try await other.save()

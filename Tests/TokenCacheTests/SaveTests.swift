@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// What a token response leaves in the cache.
+/// The records of a token response.
 struct SaveTests {
   private let test = TestCache()
 
@@ -46,7 +46,7 @@ struct SaveTests {
     #expect(try await test.token()?.token.expiresOn == Date(timeIntervalSince1970: 1_767_226_000))
   }
 
-  @Test func `The scopes asked for stand where the response names none`() throws {
+  @Test func `The requested scopes are saved if the response names none`() throws {
     let request = TokenRequest(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
     let records = try TokenRecords(TestAnswer(scope: nil).response, for: request, at: Date())
     #expect(records.accessToken?.target == "Mail.Read")
@@ -55,7 +55,7 @@ struct SaveTests {
   @Test func `A failed save leaves nothing`() async throws {
     #expect(try await test.accounts().isEmpty)
     test.store.fail(CacheError(.unavailable, "gone"))
-    await #expect(throws: CacheError(.unavailable, "")) { try await test.save() }
+    await expectCacheError(.unavailable) { try await test.save() }
     #expect(try await test.document.isEmpty)
     #expect(try await test.token() == nil)
     #expect(try await test.accounts(signedInOnly: false).isEmpty)
@@ -66,7 +66,7 @@ struct SaveTests {
     let before = try await test.document
     test.store.fail(CacheError(.unavailable, "gone"))
     let answer = TestAnswer(accessToken: "at-2", refreshToken: "rt-2")
-    await #expect(throws: CacheError(.unavailable, "")) { try await test.save(answer) }
+    await expectCacheError(.unavailable) { try await test.save(answer) }
     #expect(try await test.document == before)
     #expect(try await test.token()?.token.secret == "at-1")
     #expect(try await test.refreshTokens() == ["rt-1"])
@@ -77,13 +77,13 @@ struct SaveTests {
     #expect(test.store.updates == [[test.shard(nil), test.shard(.alice)]])
   }
 
-  @Test func `A response that nobody owns is refused`() async throws {
+  @Test func `A response without an account is refused`() async throws {
     let answer = TestAnswer(hasIDToken: false, hasClientInfo: false)
-    await #expect(throws: CacheError(.invalidResponse, "")) { try await test.save(answer) }
+    await expectCacheError(.invalidResponse) { try await test.save(answer) }
     #expect(try await test.document.isEmpty)
   }
 
-  @Test func `A refresh that does not say whose tokens it holds is filed under the account of the request`()
+  @Test func `A refresh response without an account is saved for the account of the request`()
     async throws
   {
     try await test.save()
@@ -94,7 +94,7 @@ struct SaveTests {
     #expect(try await test.document.recordCount == 6)
   }
 
-  @Test func `A response for another account than the request's is filed under its own`() async throws {
+  @Test func `A response for another account than the request's is saved for its own`() async throws {
     try await test.save()
     try await test.save(
       TestAnswer(person: .bob, accessToken: "bobs"), homeAccountID: TestPerson.alice.homeAccountID)
@@ -142,7 +142,7 @@ struct SaveTests {
     #expect(try await test.token(of: .bob)?.token.secret == "bobs")
   }
 
-  @Test func `Tokens asked with claims stay apart`() async throws {
+  @Test func `Tokens requested with claims are separate`() async throws {
     let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
     try await test.save(TestAnswer(accessToken: "claims"), claims: claims)
     try await test.save(TestAnswer(accessToken: "plain"))
@@ -152,14 +152,14 @@ struct SaveTests {
     #expect(try await test.document.accessTokens.keys.contains { $0.hasSuffix("|5a6ffbe") })
   }
 
-  @Test func `A token asked with claims replaces plain ones with its scopes`() async throws {
+  @Test func `A token requested with claims replaces plain ones with its scopes`() async throws {
     try await test.save(TestAnswer(accessToken: "plain"))
     try await test.save(TestAnswer(accessToken: "claims"), claims: "{}")
     #expect(try await test.token() == nil)
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["claims"])
   }
 
-  @Test func `Bound tokens and plain ones stay apart`() async throws {
+  @Test func `Bound tokens and plain ones are separate`() async throws {
     let scheme = AuthenticationScheme.bound(tokenType: "Pop", keyID: "key-1")
     try await test.save(TestAnswer(accessToken: "bound"), scheme: scheme)
     try await test.save(TestAnswer(accessToken: "plain"))
@@ -169,7 +169,7 @@ struct SaveTests {
     #expect(try await test.token(scheme: .bound(tokenType: "ssh-cert", keyID: "key-1")) == nil)
   }
 
-  @Test func `What did not change is not written`() async throws {
+  @Test func `Unchanged records are not written`() async throws {
     try await test.save()
     let generation = test.generation
     try await test.save()
@@ -201,7 +201,7 @@ struct SaveTests {
     #expect(document.appMetadata.values.map(\.familyID) == ["1"])
   }
 
-  @Test func `The family's refresh token is that of whoever stored it last`() async throws {
+  @Test func `The family's refresh token is that of the client that stored it last`() async throws {
     try await test.save(TestAnswer(refreshToken: "rt-1", family: "1"))
     test.setClock(10)
     try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
@@ -218,7 +218,7 @@ struct SaveTests {
         == "")
   }
 
-  @Test func `No token stands in a description`() async throws {
+  @Test func `A description shows no token`() async throws {
     try await test.save()
     let document = try await test.document
     let found = try #require(try await test.token())

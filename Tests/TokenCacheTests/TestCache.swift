@@ -54,7 +54,7 @@ struct TestCache: Sendable {
     try await cache.import(CacheDocument(records))
   }
 
-  /// The shard of a person, or of what belongs to nobody.
+  /// The shard of a person, or of records without an account.
   func shard(_ person: TestPerson?) -> ShardID {
     ShardID(homeAccountID: person?.homeAccountID, group: cache.group)
   }
@@ -120,7 +120,7 @@ extension SampleRecord {
   }
 }
 
-/// What a token endpoint answers.
+/// A response of a token endpoint.
 struct TestAnswer: Sendable {
   var person = TestPerson.alice
   /// The home tenant unless another is named.

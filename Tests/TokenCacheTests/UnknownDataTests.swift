@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// What the schema does not name, and what makes no sense, is kept and does no harm.
+/// Unknown and invalid data are kept and do no harm.
 struct UnknownDataTests {
   private let test = TestCache()
 
@@ -13,7 +13,7 @@ struct UnknownDataTests {
 
   private static let cache = """
     {"Future": {"a": [1, 2.5, null, true, "x", {"b": {}}]}, "version": 7, "big": 12345678901234567890,
-     "AccessToken": {"misfit": "text", "unknown-type": {"credential_type": "Novel", "n": 1.25}},
+     "AccessToken": {"not-object": "text", "unknown-type": {"credential_type": "Novel", "n": 1.25}},
      "RefreshToken": {"\(id)-login.windows.net-refreshtoken-\(client)--": {"credential_type": "RefreshToken",
        "secret": "old", "home_account_id": "\(id)", "environment": "login.windows.net",
        "client_id": "\(client)", "novel": {"deep": [1, "1"]}, "number": 1767225600, "text": "1767225600"}},
@@ -23,7 +23,7 @@ struct UnknownDataTests {
      "AppMetadata": {"m": {"client_id": "someone", "environment": "e", "novel": false}}}
     """
 
-  @Test func `What the schema does not name survives twenty saves`() async throws {
+  @Test func `Unknown data survive twenty saves`() async throws {
     try await test.load(Self.cache)
     let before = try PlainJSON(Data(Self.cache.utf8))
     for round in 1...20 {
@@ -32,7 +32,7 @@ struct UnknownDataTests {
     }
     let after = try await PlainJSON(test.document.json())
     for section in ["Future", "version", "big"] { #expect(after[section] == before[section]) }
-    for name in ["misfit", "unknown-type"] {
+    for name in ["not-object", "unknown-type"] {
       #expect(after["AccessToken"]?[name] == before["AccessToken"]?[name])
     }
     #expect(after["AppMetadata"]?["m"] == before["AppMetadata"]?["m"])
@@ -103,7 +103,7 @@ struct UnknownDataTests {
     "", "{", "[]", "null", "7", #"{"AccessToken": {"a": {"secret""#, #"{"AccessToken": []}"#,
     #"{"RefreshToken": "x"}"#, #"{"Account": 1}"#, #"{"AppMetadata": true}"#, #"{"IdToken": [{}]}"#,
   ])
-  func `What is no cache is reported as damaged`(_ json: String) {
+  func `Invalid caches are reported as damaged`(_ json: String) {
     #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json) }
   }
 
@@ -115,11 +115,11 @@ struct UnknownDataTests {
   }
 
   @Test(arguments: [[0xFF, 0xFE, 0x00], [0x7B, 0xFF, 0x7D], [0x00], [0xEF, 0xBB, 0xBF]])
-  func `Bytes that are no text are reported as damaged`(_ bytes: [UInt8]) {
+  func `Bytes that are not text are reported as damaged`(_ bytes: [UInt8]) {
     #expect(throws: CacheError(.damaged, "")) { try CacheDocument(json: Data(bytes)) }
   }
 
-  @Test func `An error over a damaged cache quotes nothing of it`() throws {
+  @Test func `An error about a damaged cache quotes nothing of it`() throws {
     let error = #expect(throws: CacheError.self) {
       try CacheDocument(json: Data(#"{"RefreshToken": {"k": {"secret": "very secret""#.utf8))
     }
@@ -134,7 +134,7 @@ struct UnknownDataTests {
   @Test func `A damaged shard is reported and not taken for empty`() async throws {
     try await test.save()
     test.store.report(StoreProblem(.damaged, shard: test.shard(.alice), detail: "torn"))
-    await #expect(throws: CacheError(.damaged, "")) { try await test.token() }
+    await expectCacheError(.damaged) { try await test.token() }
     #expect(try await test.cache.snapshot().problems.map(\.kind) == [.damaged])
     #expect(try await test.token(of: .bob) == nil)
   }
@@ -166,7 +166,7 @@ struct UnknownDataTests {
     }
   }
 
-  @Test func `An export has both records that two shards file under one key`() async throws {
+  @Test func `An export has both records that two shards keep under one key`() async throws {
     for (id, secret) in [("a.a", "first"), ("b.b", "second")] {
       try await test.load([.refreshToken(secret, key: "same", of: id)])
     }

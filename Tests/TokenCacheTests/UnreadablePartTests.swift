@@ -4,20 +4,20 @@ import Testing
 
 @testable import TokenCache
 
-/// What a part of a group that cannot be read means for who asks: it is never taken for absent.
+/// An unreadable part of a group is never taken for absent.
 struct UnreadablePartTests {
   private static let kinds: [StoreProblem.Kind] = [.damaged, .newerVersion, .wrongKey, .rolledBack]
 
   private let test = TestCache()
 
-  /// Bob's shard is there, Alice's cannot be read.
+  /// Makes Alice's shard unreadable, beside Bob's.
   private func damage(_ kind: StoreProblem.Kind, withBob: Bool) async throws {
     if withBob { try await test.save(TestAnswer(person: .bob)) }
     test.store.report(StoreProblem(kind, shard: test.shard(.alice), detail: "Torn."))
   }
 
   @Test(.fault("all unreadable"), arguments: kinds)
-  func `Nobody is said to be signed in only where everything could be read`(_ kind: StoreProblem.Kind)
+  func `An empty list of accounts is an error unless everything could be read`(_ kind: StoreProblem.Kind)
     async throws
   {
     try await damage(kind, withBob: false)
@@ -33,7 +33,9 @@ struct UnreadablePartTests {
   }
 
   @Test(.fault("part unreadable"), arguments: kinds)
-  func `Who can be read is listed, and what cannot be is named`(_ kind: StoreProblem.Kind) async throws {
+  func `Readable accounts are listed, and unreadable parts are reported`(_ kind: StoreProblem.Kind)
+    async throws
+  {
     try await damage(kind, withBob: true)
     #expect(try await test.accounts().map(\.username) == [TestPerson.bob.username])
     let snapshot = try await test.cache.snapshot()
@@ -43,14 +45,14 @@ struct UnreadablePartTests {
   }
 
   @Test(.fault("all unreadable"), arguments: [StoreProblem.Kind.duplicate, .foreign])
-  func `What is only odd hides nobody`(_ kind: StoreProblem.Kind) async throws {
+  func `A problem that hides no records is no error`(_ kind: StoreProblem.Kind) async throws {
     try await damage(kind, withBob: false)
     #expect(try await test.accounts().isEmpty)
     try await test.cache.snapshot().checkComplete()
   }
 
   @Test(.fault("all unreadable"))
-  func `A problem of the group as a whole is one of every shard`() async throws {
+  func `A problem of the whole group is one of every shard`() async throws {
     try await test.save()
     test.store.report(StoreProblem(.rolledBack, shard: nil, detail: "Old."))
     await #expect(throws: CacheError.self) { try await test.token() }
@@ -60,14 +62,14 @@ struct UnreadablePartTests {
   }
 
   @Test(.fault("part unreadable"))
-  func `A client whose tokens cannot all be read is not said to be removed`() async throws {
+  func `Removing a client with unreadable tokens is an error`() async throws {
     try await damage(.damaged, withBob: true)
     await #expect(throws: CacheError.self) { try await test.cache.removeClient(TestCache.client) }
     #expect(try await test.document.credentials.isEmpty)
   }
 
   @Test(.fault("misplaced"), arguments: [TestPerson.bob, nil])
-  func `A record in another account's shard, or in nobody's, goes with its account`(_ owner: TestPerson?)
+  func `A record in another account's shard, or in none's, is removed with its account`(_ owner: TestPerson?)
     async throws
   {
     try await test.save()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// The worked example of `CacheFormat.md`, section 11, as it stands there.
+/// The worked example of `CacheFormat.md`, section 11.
 struct WorkedExampleTests {
   private struct Shard {
     let id: ShardID
@@ -15,7 +15,7 @@ struct WorkedExampleTests {
   private static let homeAccountID =
     "55555555-6666-4777-8888-999999999999.66666666-7777-4888-8999-aaaaaaaaaaaa"
 
-  /// The items that the document shows: that of what belongs to no account, and the account's.
+  /// The items in the document: the one without an account, and the account's.
   private func shards() throws -> [Shard] {
     let document = SharedFiles.repository.appendingPathComponent("CacheFormat.md")
     let text = String(decoding: try Data(contentsOf: document), as: UTF8.self)

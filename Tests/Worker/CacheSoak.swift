@@ -6,16 +6,16 @@ import WorkerSupport
 
 /// One writer of a soak: saves and finds tokens of its own in accounts that it shares with others.
 ///
-/// Each token has a place, a scope that nobody else writes, and a number that only grows; so that a place which
-/// holds an older token than was acknowledged shows a lost write.
+/// Each token has a place, a scope that no other writer uses, and a growing number: a place with an older token than
+/// was acknowledged shows a lost write.
 struct SoakWriter {
-  /// What must be found in a place.
+  /// The expected token of a place.
   struct Place: Codable {
     let account: Int
     let scope: String
     /// The last token whose save returned; `nil` before the first.
     var acknowledged: String?
-    /// Those whose save failed after that; each may be there all the same.
+    /// The tokens whose save failed after that; each may have been saved all the same.
     var attempted: [String] = []
 
     /// Whether a token may be there.
@@ -25,7 +25,7 @@ struct SoakWriter {
   struct Report: Codable {
     var writes = 0
     var reads = 0
-    /// What was found in a place that should hold something else.
+    /// Unexpected tokens in places.
     var misses: [String] = []
     /// By the code of the error.
     var errors: [String: Int] = [:]

@@ -13,8 +13,8 @@ import SoupTransport
 import TokenCache
 import WorkerSupport
 
-/// Works on a token cache in the keyring; in the file store when `CACHE_WORKER_KEY_FILE` names its key, or in etcd when
-/// `CACHE_WORKER_ENDPOINTS` names that besides.
+/// Works on a token cache in the keyring; in the file store if `CACHE_WORKER_KEY_FILE` names its key, or in etcd if
+/// `CACHE_WORKER_ENDPOINTS` is set as well.
 ///
 /// - `Worker save <group> <name> <count> <accounts>` saves tokens called `<name>-0`, `<name>-1`, … and
 ///   writes the name of each on a line as soon as it was saved.
@@ -25,7 +25,7 @@ import WorkerSupport
 ///   as JSON; `Worker verify <group>` reads such reports, one a line, and writes how many saves are lost.
 /// - `Worker residue <group> <name>` finds the token `<name>-0`, and writes how many tokens `<name>-…` as they
 ///   stand in the serialized cache that left in memory; then how many copies a `SecretBytes` left.
-/// - `Worker rounds <count>` saves and finds a token again and again, and writes how much memory it has.
+/// - `Worker rounds <count>` saves and finds a token repeatedly, and writes its memory.
 struct CacheWork {
   let group: KeychainGroup
   let store: any CacheStore

@@ -4,7 +4,7 @@ import IdentityClient
 import TokenCache
 import WorkerSupport
 
-/// What a person would be shown.
+/// The code shown to the user.
 struct DeviceCodeShown: Encodable {
   let userCode: String
   let verificationURI: String
@@ -47,6 +47,6 @@ struct Refusal: Encodable {
 func write(json value: some Encodable) {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  // The reports are made of nothing that JSON could not take.
+  // The reports have only values that JSON can represent.
   writeLine(((try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }) ?? "{}")
 }

@@ -10,7 +10,7 @@ import SoupTransport
 import TokenCache
 import WorkerSupport
 
-/// `Worker sign-in` signs people in with their tokens in the keyring, for tests with peers from elsewhere.
+/// `Worker sign-in` signs users in with their tokens in the keyring, for tests with other programs.
 ///
 /// It writes one JSON object per outcome, each on a line, and trusts the file that `LLAVERO_CA_BUNDLE` names.
 struct SignIn: AsyncParsableCommand {
@@ -28,13 +28,13 @@ struct SignIn: AsyncParsableCommand {
   @Flag(help: "The authority is an OpenID Connect provider.")
   var oidc = false
 
-  @Option(help: "What the token is for, separated by spaces.")
+  @Option(help: "The scopes, separated by spaces.")
   var scopes = "User.Read"
 
   @Option(transform: { try KeychainGroup($0) })
   var group = KeychainGroup.default
 
-  @Option(help: "The place of a cache of msal-extensions for Python to share, in place of the group.")
+  @Option(help: "Share a cache of msal-extensions for Python at this location instead of the group.")
   var share: String?
 
   @Option(help: "The redirect URI, if it is registered with a port.", transform: { try address($0) })
@@ -57,7 +57,7 @@ struct SignIn: AsyncParsableCommand {
   @Flag(help: "Write the token instead of its hash.")
   var reveal = false
 
-  @Flag(help: "Log everything there is to standard error.")
+  @Flag(help: "Log everything to standard error.")
   var verbose = false
 
   func run() async throws {
@@ -129,7 +129,7 @@ struct SignIn: AsyncParsableCommand {
   private func account(of client: PublicClient) async throws(IdentityError) -> Account {
     let accounts = try await client.accounts()
     guard let account = accounts.first(where: { loginHint == nil || $0.username == loginHint }) else {
-      throw IdentityError(.interactionRequired, "Nobody is signed in.")
+      throw IdentityError(.interactionRequired, "No account is signed in.")
     }
     return account
   }
@@ -168,6 +168,6 @@ struct SignIn: AsyncParsableCommand {
 }
 
 private func address(_ text: String) throws -> URL {
-  guard let url = URL(string: text) else { throw ValidationError("\(text) is no address.") }
+  guard let url = URL(string: text) else { throw ValidationError("Invalid address: \(text).") }
   return url
 }

@@ -3,19 +3,19 @@ import IdentityClient
 import TokenCache
 import WorkerSupport
 
-/// One user's part in a soak: reads and renews, and signs in when told to or where nobody is signed in.
+/// One user's part in a soak: reads and renews, and signs in when told to or if no account is signed in.
 struct SoakUser {
   struct Report: Encodable {
-    /// How often what was done, by its name.
+    /// How often each operation succeeded, by name.
     var done: [String: Int] = [:]
-    /// How often what failed, by its name and the error's.
+    /// How often each operation failed, by name and error.
     var failed: [String: Int] = [:]
   }
 
   /// Something that the soak must know at once.
   struct Event: Encodable {
-    /// `save_failed`: a token was given out that could not be saved. `interaction_required`: nobody is signed
-    /// in, or the server does not take the refresh token. `signing_out`: that is to be expected. `signed_in`: it is as at the beginning.
+    /// `save_failed`: a returned token could not be saved. `interaction_required`: no account is signed in, or the server
+    /// refused the refresh token. `signing_out`: expect that next. `signed_in`: the account is signed in again.
     let event: String
     let detail: String
   }
@@ -23,7 +23,7 @@ struct SoakUser {
   let client: PublicClient
   let scopes: [String]
   let username: String
-  /// Whether it signs out now and then, which nobody can who shares the account.
+  /// Whether it signs out now and then, which is not possible with a shared account.
   let signsOut: Bool
 
   /// Works until standard input ends, and reports.

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import IdentityClient
 
-/// The program that tests start where they take several processes, or one beside another program's.
+/// The program that tests start as a second process, or beside another program.
 ///
 /// `Worker sign-in` is ``SignIn``; with a redirect URI alone the desktop starts it; all other commands are of ``CacheWork``.
 @main

@@ -1,8 +1,8 @@
 package import Glibc
 
-/// The most memory that a process had at a time, in bytes; 0 if it is gone.
+/// The peak memory of a process in bytes; 0 if it has ended.
 ///
-/// The kernel's own mark of the program that runs: `getrusage` begins with that of whoever started it.
+/// The kernel's peak of this program: `getrusage` begins with that of its parent.
 package func peakMemory(of process: pid_t = getpid()) -> Int { memory("VmHWM:", of: process) }
 
 /// The memory of this process that is not swapped out, in bytes.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GLibSupport
 package import TokenCache
 
-/// A token response of which every part can be told from its name, so that a reader knows what it must find.
+/// A token response whose parts all follow from its name, so that a reader knows what to expect.
 package struct SampleToken: Sendable {
   package static let environment = "login.microsoftonline.com"
   package static let clientID = "00001111-aaaa-2222-bbbb-3333cccc4444"

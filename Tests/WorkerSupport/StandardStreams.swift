@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Writes a line at once: what was written is out even if the process is killed right after.
+/// Writes a line at once, so that it is not lost if the process is killed right after.
 package func writeLine(_ text: String) {
   // Not by stdio, whose lock on standard input a task that reads it may hold.
   let bytes = Array((text + "\n").utf8)

@@ -1,51 +1,59 @@
 import Foundation
+import FoundationEssentials
+import GLibSupport
 
 @testable import TokenCache
 
+/// The name under which MSAL for iOS and macOS keeps one record in the keychain.
+///
+/// `account` and `service` are the record's identity; joined by a dash they are its key in a serialized
+/// cache.
+struct CacheKey: Sendable, Hashable {
+  var account: String
+  var service: String
+  /// More of the record's identity, which the keychain does not count as such.
+  var generic: String?
+  /// The keychain's item type: 1000 for accounts, 2000 for credentials, 3000 and 5000 for metadata, plus
+  /// the kind.
+  var itemType: Int?
+
+  /// The key of a record in a section of a serialized cache, `<account>-<service>`.
+  var serialized: String { "\(account)-\(service)" }
+
+  /// Composes the account part from a home account id and an environment.
+  static func account(homeAccountID: String, environment: String) -> String {
+    "\(homeAccountID.normalized)-\(environment.normalized)"
+  }
+
+  /// Composes the generic part of a credential's key. Where there is a family id, it stands for the client
+  /// id.
+  static func generic(
+    type: CredentialType, clientID: String, realm: String?, applicationIdentifier: String?
+  ) -> String {
+    ([type.rawValue, clientID, realm ?? ""] + (applicationIdentifier.map { [$0] } ?? []))
+      .map(\.normalized).joined(separator: "-")
+  }
+
+  /// Composes the service part of a credential's key.
+  static func service(
+    type: CredentialType, clientID: String, realm: String?, applicationIdentifier: String?,
+    target: String?, tokenType: String?, appKey: String?, requestedClaims: String?
+  ) -> String {
+    var service = generic(
+      type: type, clientID: clientID, realm: realm, applicationIdentifier: applicationIdentifier)
+    service += "-" + (target ?? "").normalized
+    if let tokenType = tokenType.nonBlank { service += "-" + tokenType.normalized }
+    if let appKey = appKey.nonBlank { service += "|" + appKey }
+    if let claims = requestedClaims.nonBlank { service += "|" + sha256Hex(claims.normalized).prefix(7) }
+    return service
+  }
+}
+
 /// What MSAL for iOS and macOS has that the product has no use for, so that its test values can be read.
 extension Credential {
-  /// The device that a bound refresh token belongs to.
-  var boundDeviceID: String? {
-    get { string("bound_device_id") }
-    set { set("bound_device_id", newValue) }
-  }
-  /// The lifetime in seconds that the server gave, as it gave it.
-  var expiresIn: String? {
-    get { string("expires_in") }
-    set { set("expires_in", newValue) }
-  }
   var recoveryAttemptedAt: Date? {
     get { date("recovery_attempted_at") }
     set { set("recovery_attempted_at", newValue) }
-  }
-  var recoveryAttemptCount: String? {
-    get { string("recovery_attempt_count") }
-    set { set("recovery_attempt_count", newValue) }
-  }
-  var lastRecoveryAttemptFailed: String? {
-    get { string("last_recovery_attempt_failed") }
-    set { set("last_recovery_attempt_failed", newValue) }
-  }
-  /// The key of a session that a primary refresh token opened, base64url.
-  var sessionKey: String? {
-    get { string("session_key") }
-    set { set("session_key", newValue) }
-  }
-  var deviceID: String? {
-    get { string("device_id") }
-    set { set("device_id", newValue) }
-  }
-  var prtProtocolVersion: String? {
-    get { string("prt_protocol_version") }
-    set { set("prt_protocol_version", newValue) }
-  }
-  var externalKeyType: String? {
-    get { string("external_key_type") }
-    set { set("external_key_type", newValue) }
-  }
-  var lastModificationApp: String? {
-    get { string("last_modification_app") }
-    set { set("last_modification_app", newValue) }
   }
 
   var key: CacheKey { key(appKey: nil) }
@@ -70,11 +78,6 @@ extension Credential {
 }
 
 extension AccountRecord {
-  var lastModificationApp: String? {
-    get { string("last_modification_app") }
-    set { set("last_modification_app", newValue) }
-  }
-
   var key: CacheKey {
     CacheKey(
       account: CacheKey.account(homeAccountID: homeAccountID ?? "", environment: environment ?? ""),
@@ -154,4 +157,58 @@ extension AuthenticationScheme {
     let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
     self = .bound(tokenType: tokenType, keyID: keyID ?? "")
   }
+}
+
+/// What names a token in the keychain of ADAL, the library before MSAL.
+struct LegacyCacheKey: Sendable, Hashable {
+  /// The system whose ADAL wrote the token; they spell the account differently.
+  enum Platform: Sendable, Hashable, CaseIterable {
+    case iOS
+    case macOS
+  }
+
+  /// The URL of the authority.
+  var authority: String
+  var clientID: String
+  /// `nil` for a refresh token that serves every resource.
+  var resource: String?
+  /// The user principal name.
+  var legacyUserID: String
+  /// The application's identifier in Intune.
+  var applicationIdentifier: String?
+  var appKey: String?
+
+  init(
+    authority: String, clientID: String, resource: String? = nil, legacyUserID: String,
+    applicationIdentifier: String? = nil, appKey: String? = nil
+  ) {
+    (self.authority, self.clientID, self.resource) = (authority, clientID, resource)
+    (self.legacyUserID, self.appKey) = (legacyUserID, appKey)
+    self.applicationIdentifier = applicationIdentifier
+  }
+
+  /// The record's name, composed from its parts. It has no item type.
+  func key(on platform: Platform) -> CacheKey {
+    let user = legacyUserID.normalized
+    return CacheKey(
+      account: platform == .iOS ? Self.encoded(user) : user, service: service, generic: Self.library,
+      itemType: nil)
+  }
+
+  private static let library = "MSOpenTech.ADAL.1"
+  /// Stands where a token has no resource: the keychain took no empty attribute.
+  private static let noResource = "CC3513A0-0E69-4B4D-97FC-DFB6C91EE132"
+
+  private var service: String {
+    var library = Self.library
+    if let id = applicationIdentifier.nonBlank { library += "-" + Self.encoded(id) }
+    let parts = [
+      library, Self.encoded(authority.normalized),
+      resource.nonBlank.map { Self.encoded($0.normalized) } ?? Self.noResource,
+      Self.encoded(clientID.normalized),
+    ]
+    return (parts + (appKey.nonBlank.map { [$0] } ?? [])).joined(separator: "|")
+  }
+
+  private static func encoded(_ text: String) -> String { Data(text.utf8).base64URL }
 }

@@ -4,9 +4,11 @@ import TestSupport
 @testable import TokenCache
 
 /// A property of Microsoft's cache items, by its name there, as a property of one of ours.
-enum VectorProperty<Record: Sendable>: Sendable {
+enum VectorProperty<Record: CacheRecord>: Sendable {
   case text(any WritableKeyPath<Record, String?> & Sendable)
   case time(any WritableKeyPath<Record, Date?> & Sendable)
+  /// A field that the product does not read.
+  case field(String)
   /// A kind, as the schema names it.
   case kind(get: @Sendable (Record) -> String?, set: @Sendable (inout Record, String) -> Bool)
 
@@ -15,6 +17,7 @@ enum VectorProperty<Record: Sendable>: Sendable {
     switch self {
     case .text(let path): record[keyPath: path]
     case .time(let path): record[keyPath: path].map { String(Int64($0.timeIntervalSince1970)) }
+    case .field(let name): record.string(name)
     case .kind(let get, _): get(record)
     }
   }
@@ -23,6 +26,8 @@ enum VectorProperty<Record: Sendable>: Sendable {
     switch (self, value) {
     case (.text(let path), .null): record[keyPath: path] = nil
     case (.text(let path), .string(let text)): record[keyPath: path] = text
+    case (.field(let name), .null): record.fields[name] = nil
+    case (.field(let name), .string): record.fields[name] = value
     case (.time(let path), .null): record[keyPath: path] = nil
     case (.time(let path), _):
       guard let seconds = value.numberValue else { throw VectorFailure("\(value) is no time") }
@@ -45,33 +50,33 @@ enum VectorProperties {
         return true
       }),
     "applicationIdentifier": .text(\.applicationIdentifier),
-    "boundDeviceId": .text(\.boundDeviceID),
+    "boundDeviceId": .field("bound_device_id"),
     "cachedAt": .time(\.cachedAt),
     "clientId": .text(\.clientID),
-    "deviceID": .text(\.deviceID),
-    "deviceId": .text(\.deviceID),
+    "deviceID": .field("device_id"),
+    "deviceId": .field("device_id"),
     "enrollmentId": .text(\.enrollmentID),
     "environment": .text(\.environment),
     "expiresOn": .time(\.expiresOn),
-    "expiryInterval": .text(\.expiresIn),
-    "expiresIn": .text(\.expiresIn),
+    "expiryInterval": .field("expires_in"),
+    "expiresIn": .field("expires_in"),
     "extendedExpiresOn": .time(\.extendedExpiresOn),
-    "externalKeyType": .text(\.externalKeyType),
+    "externalKeyType": .field("external_key_type"),
     "familyId": .text(\.familyID),
     "homeAccountId": .text(\.homeAccountID),
     "kid": .text(\.kid),
-    "lastModificationApp": .text(\.lastModificationApp),
+    "lastModificationApp": .field("last_modification_app"),
     "lastModificationTime": .time(\.lastModified),
     "lastRecoveryAttempt": .time(\.recoveryAttemptedAt),
-    "lastRecoveryAttemptFailed": .text(\.lastRecoveryAttemptFailed),
-    "prtProtocolVersion": .text(\.prtProtocolVersion),
+    "lastRecoveryAttemptFailed": .field("last_recovery_attempt_failed"),
+    "prtProtocolVersion": .field("prt_protocol_version"),
     "realm": .text(\.realm),
-    "recoveryAttemptCount": .text(\.recoveryAttemptCount),
+    "recoveryAttemptCount": .field("recovery_attempt_count"),
     "redirectUri": .text(\.redirectURI),
     "refreshOn": .time(\.refreshOn),
     "requestedClaims": .text(\.requestedClaims),
     "secret": .text(\.secret),
-    "sessionKey": .text(\.sessionKey),
+    "sessionKey": .field("session_key"),
     "speInfo": .text(\.speInfo),
     "target": .text(\.target),
     "tokenType": .text(\.tokenType),
@@ -86,7 +91,7 @@ enum VectorProperties {
     "familyName": .text(\.familyName),
     "givenName": .text(\.givenName),
     "homeAccountId": .text(\.homeAccountID),
-    "lastModificationApp": .text(\.lastModificationApp),
+    "lastModificationApp": .field("last_modification_app"),
     "lastModificationTime": .time(\.lastModified),
     "localAccountId": .text(\.localAccountID),
     "middleName": .text(\.middleName),
@@ -125,8 +130,8 @@ enum VectorProperties {
   ) throws {
     for (name, value) in properties {
       guard let property = table[name] else { throw VectorFailure.notUnderstood([name]) }
-      if let isThere = value.objectValue?["notNil"] {
-        try expectEqual("whether there is \(name)", .bool(property.get(record) != nil), isThere)
+      if let exists = value.objectValue?["notNil"] {
+        try expectEqual("whether there is \(name)", .bool(property.get(record) != nil), exists)
         continue
       }
       try expectEqual(name, property.get(record), value.resolved().asOptionalString(name))
@@ -178,79 +183,5 @@ extension AppMetadata {
   static func checkType(_ properties: JSONObject) throws {
     let type = try properties.optionalString("generalType") ?? "appmetadata"
     guard type == "appmetadata" else { throw VectorFailure.notUnderstood([type]) }
-  }
-}
-
-extension CredentialQuery {
-  init(vector properties: JSONObject) throws {
-    let properties = try properties.understood([
-      "appKey", "applicationIdentifier", "clientId", "clientIdMatchingOptions", "credentialType",
-      "environment", "environmentAliases", "familyId", "homeAccountId", "matchAnyCredentialType", "realm",
-      "requestedClaims", "target", "targetMatchingOptions", "tokenType",
-    ])
-    let name = try properties.optionalString("credentialType") ?? CredentialType.other.rawValue
-    guard let type = CredentialType(caseInsensitive: name) else { throw VectorFailure.notUnderstood([name]) }
-    self.init(try properties.flag("matchAnyCredentialType") ? nil : type)
-    homeAccountID = try properties.optionalString("homeAccountId")
-    environment = try properties.optionalString("environment")
-    environmentAliases = try properties.aliases()
-    clientID = try properties.optionalString("clientId")
-    familyID = try properties.optionalString("familyId")
-    realm = try properties.optionalString("realm")
-    target = try properties.optionalString("target")
-    applicationIdentifier = try properties.optionalString("applicationIdentifier")
-    tokenType = try properties.optionalString("tokenType")
-    requestedClaims = try properties.optionalString("requestedClaims")
-    appKey = try properties.optionalString("appKey")
-    switch try properties.optionalString("targetMatchingOptions")?.lowercased() {
-    case nil, "exactstringmatch", "exact", "exactstring": targetMatching = .exactString
-    case "subset": targetMatching = .subset
-    case "intersect": targetMatching = .intersect
-    case "any": targetMatching = .any
-    case .some(let option): throw VectorFailure.notUnderstood([option])
-    }
-    switch try properties.optionalString("clientIdMatchingOptions")?.lowercased() {
-    case nil, "exactstringmatch", "exact", "exactstring": clientMatching = .exact
-    case "superset": clientMatching = .superset
-    case .some(let option): throw VectorFailure.notUnderstood([option])
-    }
-  }
-}
-
-extension AccountQuery {
-  init(vector properties: JSONObject) throws {
-    let properties = try properties.understood([
-      "accountType", "environment", "environmentAliases", "homeAccountId", "realm", "type", "username",
-    ])
-    let name = try properties.optionalString("accountType") ?? properties.optionalString("type")
-    let type = name.flatMap(AccountType.init(caseInsensitive:))
-    if let name, type == nil { throw VectorFailure.notUnderstood([name]) }
-    self.init(type)
-    homeAccountID = try properties.optionalString("homeAccountId")
-    environment = try properties.optionalString("environment")
-    environmentAliases = try properties.aliases()
-    realm = try properties.optionalString("realm")
-    username = try properties.optionalString("username")
-  }
-}
-
-extension AppMetadataQuery {
-  init(vector properties: JSONObject) throws {
-    let properties = try properties.understood([
-      "clientId", "environment", "environmentAliases", "familyId", "generalType",
-    ])
-    try AppMetadata.checkType(properties)
-    self.init(
-      clientID: try properties.optionalString("clientId"),
-      environment: try properties.optionalString("environment"))
-    environmentAliases = try properties.aliases()
-    familyID = try properties.optionalString("familyId")
-  }
-}
-
-extension JSONObject {
-  fileprivate func aliases() throws -> [String] {
-    guard let value = self["environmentAliases"], value != .null else { return [] }
-    return try (value.arrayValue ?? []).map { try $0.asString("an alias") }
   }
 }

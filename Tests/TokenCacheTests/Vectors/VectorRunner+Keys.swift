@@ -55,36 +55,18 @@ extension VectorRunner {
     try compare(record.key, with: try fields.object("expected"))
   }
 
-  @Sendable static func checkCredentialQuery(_ row: VectorRow) throws {
-    let fields = try row.understood(["expected", "input"])
-    let query = try CredentialQuery(vector: try fields.object("input"))
-    let expected = try fields.object("expected").understood(keyFields.union(["exactMatch"]))
-    try compare(
-      account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
-      with: expected)
-    try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
-  }
-
-  @Sendable static func checkAccountQuery(_ row: VectorRow) throws {
-    let fields = try row.understood(["expected", "input"])
-    let query = try AccountQuery(vector: try fields.object("input"))
-    let expected = try fields.object("expected").understood(keyFields.union(["exactMatch"]))
-    try compare(
-      account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
-      with: expected)
-    try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
-  }
-
-  @Sendable static func checkAppMetadataQuery(_ row: VectorRow) throws {
-    let fields = try row.understood(["expected", "input"])
-    let query = try AppMetadataQuery(vector: try fields.object("input"))
-    let expected = try fields.object("expected").understood(keyFields.union(["clientId", "exactMatch"]))
-    try compare(
-      account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
-      with: expected)
-    try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
-    if expected["clientId"] != nil {
-      try expectEqual("clientId", query.clientID, expected.optionalString("clientId"))
+  static func checkQuery<Query: VectorQuery>(_: Query.Type) -> @Sendable (VectorRow) throws -> Void {
+    { row in
+      let fields = try row.understood(["expected", "input"])
+      let query = try Query(vector: try fields.object("input"))
+      let expected = try fields.object("expected").understood(keyFields.union(["clientId", "exactMatch"]))
+      try compare(
+        account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
+        with: expected)
+      try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
+      if expected["clientId"] != nil {
+        try expectEqual("clientId", query.clientID, expected.optionalString("clientId"))
+      }
     }
   }
 }

@@ -16,11 +16,11 @@ typealias VectorCheck = @Sendable (VectorRow) async throws -> VectorOutcome
 enum VectorRunner {
   static let sections: [String: VectorCheck] = [
     "credential_cache_keys": passing(checkCredentialKey),
-    "credential_cache_queries": passing(checkCredentialQuery),
+    "credential_cache_queries": passing(checkQuery(CredentialQuery.self)),
     "account_cache_keys": passing(checkAccountKey),
-    "account_cache_queries": passing(checkAccountQuery),
+    "account_cache_queries": passing(checkQuery(AccountQuery.self)),
     "app_metadata_cache_keys": passing(checkAppMetadataKey),
-    "app_metadata_cache_queries": passing(checkAppMetadataQuery),
+    "app_metadata_cache_queries": passing(checkQuery(AppMetadataQuery.self)),
     "credential_items_json": passing(checkCredentialJSON),
     "account_items_json": passing(checkAccountJSON),
     "account_metadata_items_json": passing(checkAccountMetadataJSON),

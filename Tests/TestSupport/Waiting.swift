@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds back what a test has scripted until the test opens it.
+/// Blocks scripted work until the test opens it.
 public final class Gate: Sendable {
   private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
   private let arrivals = AsyncStream<Void>.makeStream()
@@ -29,4 +29,9 @@ public final class Gate: Sendable {
     }
     for continuation in waiting { continuation.resume() }
   }
+}
+
+/// Waits until a condition without an event holds, by polling. Ends with its task.
+public func eventually(_ holds: () async throws -> Bool) async throws {
+  while try await !holds() { try await Task.sleep(for: .milliseconds(5)) }
 }

@@ -1,7 +1,36 @@
+import Dispatch
 import GLibSupport
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
+
+struct SocketAddressTests {
+  @Test(.fault("link for socket")) func `A link that replaces a socket is not followed`() throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.file("file", "mine")
+    chmod(file, 0o600)
+    let path = directory.path + "/socket"
+    let isOver = Mutex(false)
+    let other = DispatchGroup()
+    DispatchQueue(label: "test.other").async(group: other) {
+      while !isOver.withLock({ $0 }) {
+        symlink(file, path + ".link")
+        while access(path, F_OK) != 0, !isOver.withLock({ $0 }) {}
+        rename(path + ".link", path)
+      }
+    }
+    for _ in 0..<5000 {
+      unlink(path)
+      let socket = listeningUnixSocket(SOCK_STREAM, at: path, mode: 0o666, backlog: 1)
+      if socket >= 0 { close(socket) }
+    }
+    isOver.withLock { $0 = true }
+    other.wait()
+    var status = stat()
+    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+  }
+}
 
 @Suite(.timeLimit(.minutes(20)))
 struct PeerUserTests {
@@ -22,7 +51,7 @@ struct PeerUserTests {
   }
 
   @Test(.fault("gone early"), arguments: [(AF_INET, "127.0.0.1"), (AF_INET6, "::1")])
-  func `The user of a connection of this machine is known, until it is nobody's`(
+  func `The user of a local connection is known until its end is closed`(
     family: Int32, address: String
   ) throws {
     let (listener, port) = try listener(family)
@@ -41,7 +70,7 @@ struct PeerUserTests {
     #expect(peerUser(late) == .gone)
   }
 
-  @Test(.fault("gone early")) func `Nor is the user known of a connection that was cut off`() throws {
+  @Test(.fault("gone early")) func `The user of a reset connection is unknown`() throws {
     let (listener, port) = try listener(AF_INET)
     defer { close(listener) }
     let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

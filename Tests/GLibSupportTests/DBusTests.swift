@@ -1,0 +1,106 @@
+import CGLib
+import Dispatch
+import GLibSupport
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(20)))
+struct BusConnectionTests {
+  @Test(.fault("bus ends asking")) func `Listening ends with the bus`() async throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    let cancellable = Cancellable(timeout: .seconds(600))
+    let connection = try BusConnection(address: keyring.busAddress, cancellable)
+    async let listening: Void = withCheckedContinuation { continuation in
+      DispatchQueue(label: "test.listening").async {
+        connection.listen(until: { false }, cancellable)
+        continuation.resume()
+      }
+    }
+    keyring.shutdown()
+    await listening
+    #expect(connection.isClosed && !cancellable.isPastDeadline)
+  }
+}
+
+struct GLibErrorTests {
+  @Test func `A local error keeps its domain, code and text`() {
+    #expect(throws: GLibError.self) {
+      try withGError { error in g_set_error_literal(error, g_io_error_quark(), 19, "gone") }
+    }
+    do {
+      try withGError { error in
+        g_set_error_literal(error, g_io_error_quark(), Int32(G_IO_ERROR_CANCELLED.rawValue), "stopped")
+      }
+    } catch {
+      #expect(error.domain == "g-io-error-quark")
+      #expect(error.isIO(G_IO_ERROR_CANCELLED))
+      #expect(!error.isIO(G_IO_ERROR_TIMED_OUT))
+      #expect(error.message == "stopped")
+      #expect(error.dbusName == nil)
+    }
+  }
+
+  @Test func `A D-Bus error's name is separate from its text`() throws {
+    let cancellable = Cancellable(timeout: .seconds(120))
+    let bus = try BusConnection(address: PrivateKeyring.shared.get().busAddress, cancellable)
+    do {
+      _ = try bus.call(
+        "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetNameOwner", [.string("org.example.None")],
+        reply: "(s)", cancellable)
+      Issue.record("The name has an owner")
+    } catch {
+      #expect(error.dbusName == "org.freedesktop.DBus.Error.NameHasNoOwner")
+      #expect(!error.message.contains("org.freedesktop.DBus.Error"))
+    }
+  }
+
+  @Test func `A call that succeeds throws nothing`() throws {
+    #expect(try withGError { _ in 5 } == 5)
+  }
+}
+
+struct VariantTests {
+  @Test func `A variant returns the value that it was made of`() {
+    #expect(Variant.string("größe").string == "größe")
+    #expect(Variant.objectPath("/a/b").string == "/a/b")
+    #expect(Variant.boolean(true).boolean == true)
+    #expect(Variant.objectPaths(["/a", "/b"]).strings == ["/a", "/b"])
+    #expect(Variant.dictionary(["a": "1", "b": ""]).dictionary == ["a": "1", "b": ""])
+    #expect(Variant.properties(["a": .boolean(false)]).properties?["a"]?.boolean == false)
+    #expect(Variant.tuple([.string("a"), .uint32(1)]).type == "(su)")
+  }
+
+  @Test func `Empty containers keep their type`() {
+    #expect(Variant.objectPaths([]).type == "ao")
+    #expect(Variant.objectPaths([]).strings == [])
+    #expect(Variant.dictionary([:]).type == "a{ss}")
+    #expect(Variant.properties([:]).type == "a{sv}")
+    #expect(Variant.array(of: "y", []).type == "ay")
+    #expect(Variant.tuple([]).type == "()")
+  }
+
+  @Test func `A variant of another type reads as nil`() {
+    let text = Variant.string("text")
+    #expect(text.boolean == nil)
+    #expect(text.uint64 == nil)
+    #expect(text.unwrapped == nil)
+    #expect(text.strings == nil)
+    #expect(text.dictionary == nil)
+    #expect(text.properties == nil)
+    #expect(Variant.boolean(true).string == nil)
+  }
+
+  @Test func `A member outlives what it was taken from`() {
+    var whole: Variant? = .tuple([.string("kept")])
+    let member = whole?.children.first
+    whole = nil
+    #expect(member?.string == "kept")
+  }
+
+  @Test func `The digest is SHA-256`() {
+    #expect(sha256Hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    #expect(sha256Hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    let digits = sha256([0x61, 0x62, 0x63]).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+    #expect(digits.joined() == sha256Hex("abc"))
+  }
+}
