@@ -142,7 +142,8 @@ extension SecretServiceConnection {
       }
     }
     func program(_ name: String) -> String? {
-      try? session.callBus("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
+      // Not callBus, for which a name without an owner is the end of the service.
+      try? session.bus.ask("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
     }
     if isOpen(session.owner) { return true }
     guard program("org.kde.ksecretd") == session.owner else { return false }
