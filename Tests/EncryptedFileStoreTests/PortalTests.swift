@@ -36,7 +36,7 @@ struct PortalTests {
     #expect(try await cache.finds(token))
     #expect(portal.calls.map(\.token) == [nil])
     // A later token is not that of this secret.
-    portal.setAnswer(.secret(secret, results: ["token": .string("second")]))
+    portal.setBehavior(.secret(secret, results: ["token": .string("second")]))
     for _ in 0..<2 { #expect(try await self.cache(portal).finds(token)) }
     #expect(portal.calls.map(\.token) == [nil, "first", "first"])
     #expect(Set(portal.calls.map(\.request)).count == 3)
@@ -67,7 +67,9 @@ struct PortalTests {
   @Test(
     .fault("portal fails"),
     arguments: ([
-      (FakePortal.Answer.secret([], response: 1), SecretPortalError.denied, CacheError.Code.promptDismissed),
+      (
+        FakePortal.Behavior.secret([], response: 1), SecretPortalError.denied, CacheError.Code.promptDismissed
+      ),
       (.secret([], response: 2), .failed, .unavailable),
       (.error("org.freedesktop.DBus.Error.UnknownMethod"), .noBackend, .unavailable),
       (.error("org.freedesktop.portal.Error.NotAllowed"), .notAllowed(message: "fake"), .refused),
@@ -86,18 +88,18 @@ struct PortalTests {
         .malformedAnswer("RetrieveSecret"), .refused
       ),
       (.death, .portalGone, .unavailable),
-    ] as [(FakePortal.Answer, SecretPortalError, CacheError.Code)]).abbreviated)
+    ] as [(FakePortal.Behavior, SecretPortalError, CacheError.Code)]).abbreviated)
   func `A portal that returns no secret is an error with the reason, and the store is not changed`(
-    _ row: Named<(FakePortal.Answer, SecretPortalError, CacheError.Code)>
+    _ row: Named<(FakePortal.Behavior, SecretPortalError, CacheError.Code)>
   ) async throws {
-    let (answer, expected, code) = row.value
+    let (behavior, expected, code) = row.value
     let sound = try FakePortal(.secret(secret))
     try await cache(sound).save(token)
     let before = try fixture.files()
-    let portal = try FakePortal(answer)
+    let portal = try FakePortal(behavior)
     for isWrite in [false, true] {
       // The portal has ended before the second time.
-      if case .death = answer, isWrite { continue }
+      if case .death = behavior, isWrite { continue }
       let error = await expectCacheError(code) {
         if isWrite { try await cache(portal).save(token) }
         _ = try await cache(portal).finds(token)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A Secret portal that replies as a test wants, on a bus of its own.
 package final class FakePortal: Sendable {
-  package enum Answer: Sendable {
+  package enum Behavior: Sendable {
     /// Writes bytes, and then sends the response: 0 is success.
     case secret([UInt8], response: UInt32 = 0, results: [String: Variant] = [:])
     /// Accepts the call with a request of another path than the caller expects.
@@ -31,14 +31,14 @@ package final class FakePortal: Sendable {
 
   package let keyring: PrivateKeyring
   private let bus: BusConnection
-  private let answer: Mutex<Answer>
+  private let behavior: Mutex<Behavior>
   private let log = Mutex<[Call]>([])
   private let arrivals: AsyncStream<Call>
   private let arrival: AsyncStream<Call>.Continuation
 
-  package init(_ answer: Answer) throws {
+  package init(_ behavior: Behavior) throws {
     keyring = try PrivateKeyring(startingDaemon: false)
-    self.answer = Mutex(answer)
+    self.behavior = Mutex(behavior)
     (arrivals, arrival) = AsyncStream.makeStream()
     let cancellable = Cancellable(timeout: .seconds(120))
     bus = try BusConnection(address: keyring.busAddress, cancellable)
@@ -53,7 +53,7 @@ package final class FakePortal: Sendable {
   /// The calls for the secret so far.
   package var calls: [Call] { log.withLock { $0 } }
 
-  package func setAnswer(_ answer: Answer) { self.answer.withLock { $0 = answer } }
+  package func setBehavior(_ behavior: Behavior) { self.behavior.withLock { $0 = behavior } }
 
   /// Waits for the next call for the secret.
   package func nextCall() async -> Call? { await arrivals.first { _ in true } }
@@ -99,8 +99,7 @@ package final class FakePortal: Sendable {
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       _ = Glibc.write(descriptor, bytes, bytes.count)
     }
-    let answer = answer.withLock { $0 }
-    switch answer {
+    switch behavior.withLock({ $0 }) {
     case .error(let name):
       return send(g_dbus_message_new_method_error_literal(message, name, "fake"))
     case .wrongType: return reply(to: message, .string("wrong"))

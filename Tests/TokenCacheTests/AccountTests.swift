@@ -10,13 +10,13 @@ struct AccountTests {
 
   @Test func `Accounts are listed by user name without regard to case`() async throws {
     let carol = TestPerson(uid: "carol", utid: "tenant", username: "Carol@contoso.example")
-    for person in [carol, .bob, .alice] { try await test.save(TestAnswer(person: person)) }
+    for person in [carol, .bob, .alice] { try await test.save(TestResponse(person: person)) }
     #expect(
       try await test.accounts().map(\.username) == [TestPerson.alice, .bob, carol].map(\.username))
   }
 
   @Test func `The home tenant comes first and guest tenants are profiles`() async throws {
-    for tenant in ["zz-guest", nil, "00-guest"] { try await test.save(TestAnswer(tenant: tenant)) }
+    for tenant in ["zz-guest", nil, "00-guest"] { try await test.save(TestResponse(tenant: tenant)) }
     let accounts = try await test.accounts()
     #expect(accounts.map(\.homeAccountID) == [TestPerson.alice.homeAccountID])
     let profiles = try #require(accounts.first).tenantProfiles
@@ -28,7 +28,7 @@ struct AccountTests {
   }
 
   @Test func `Claims are those of the requesting client's ID token`() async throws {
-    try await test.save(TestAnswer(family: "1"))
+    try await test.save(TestResponse(family: "1"))
     let profile = try await test.accounts(client: TestCache.otherClient).first?.tenantProfiles.first
     #expect(profile?.username == TestPerson.alice.username)
     #expect(profile?.claims == nil)
@@ -36,7 +36,7 @@ struct AccountTests {
   }
 
   @Test func `A user known only as a guest is listed`() async throws {
-    try await test.save(TestAnswer(tenant: "guest-tenant"))
+    try await test.save(TestResponse(tenant: "guest-tenant"))
     let account = try #require(try await test.accounts().first)
     #expect(account.homeAccountID == TestPerson.alice.homeAccountID)
     #expect(account.username == TestPerson.alice.username)
@@ -50,7 +50,7 @@ struct AccountTests {
   }
 
   @Test func `Accounts are found by ID and by user name without regard to case`() async throws {
-    for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
+    for person in [TestPerson.alice, .bob] { try await test.save(TestResponse(person: person)) }
     func ids(_ filter: AccountFilter) async throws -> [String] {
       try await test.cache.accounts(filter).map(\.homeAccountID)
     }
@@ -79,7 +79,7 @@ struct AccountTests {
   }
 
   @Test func `An account that signed out of a client is not listed for it`() async throws {
-    try await test.save(TestAnswer(family: "1"))
+    try await test.save(TestResponse(family: "1"))
     try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
       $0.setSignInState(.signedOut, of: TestPerson.alice.homeAccountID)
     }
@@ -91,7 +91,7 @@ struct AccountTests {
   }
 
   @Test func `An account that signed in is listed without refresh token`() async throws {
-    try await test.save(TestAnswer(refreshToken: nil))
+    try await test.save(TestResponse(refreshToken: nil))
     #expect(try await test.accounts().count == 1)
     #expect(try await test.accounts(client: TestCache.otherClient).isEmpty)
   }

@@ -189,11 +189,11 @@ struct FormatTests {
     async throws
   {
     let familyKey = "\(TestPerson.alice.homeAccountID)-login.windows.net-refreshtoken-1--"
-    try await test.save(TestAnswer(refreshToken: "theirs", family: "1"), client: TestCache.otherClient)
+    try await test.save(TestResponse(refreshToken: "theirs", family: "1"), client: TestCache.otherClient)
     if hasOwn {
       try await test.load([.alices("old", key: "pythons", host: "login.windows.net", family: "1")])
     }
-    try await test.save(TestAnswer(refreshToken: "ours", family: "1"))
+    try await test.save(TestResponse(refreshToken: "ours", family: "1"))
     let tokens = try await test.document.refreshTokens
     #expect(tokens["pythons"]?.secret == (hasOwn ? "ours" : nil))
     #expect(tokens[familyKey]?.secret == (hasOwn ? "theirs" : "ours"))

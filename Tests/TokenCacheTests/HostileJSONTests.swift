@@ -15,7 +15,7 @@ struct HostileJSONTests {
   @Test(arguments: [Named("objects", deep), Named("arrays", deepArrays)])
   func `A hundred thousand levels are too deep`(text: Named<String>) {
     expectDamage(text.value, "nested deeper than 128 levels")
-    expectBadAnswer(text.value, "nested deeper than 64 levels")
+    expectInvalidResponse(text.value, "nested deeper than 64 levels")
     #expect(IDTokenClaims(token: "e30." + Data(text.value.utf8).base64URL + ".") == nil)
     #expect(ClientInfo(raw: Data(text.value.utf8).base64URL) == nil)
   }
@@ -23,9 +23,9 @@ struct HostileJSONTests {
   @Test(arguments: [Named("keys", manyKeys), Named("elements", manyElements)])
   func `A million values are too many`(text: Named<String>) {
     expectDamage(text.value, "more than 1000000 values")
-    expectBadAnswer(text.value, "larger than 1 MiB")
+    expectInvalidResponse(text.value, "larger than 1 MiB")
     let part = String(text.value.prefix(900_000))
-    expectBadAnswer(part, "more than 20000 values")
+    expectInvalidResponse(part, "more than 20000 values")
     #expect(IDTokenClaims(token: "e30." + Data(part.utf8).base64URL + ".") == nil)
   }
 
@@ -96,7 +96,7 @@ struct HostileJSONTests {
     #expect(error?.message.contains(reason) == true)
   }
 
-  private func expectBadAnswer(_ text: String, _ reason: String) {
+  private func expectInvalidResponse(_ text: String, _ reason: String) {
     let error = #expect(throws: CacheError(.invalidResponse, "")) { try TokenResponse(json: Data(text.utf8)) }
     #expect(error?.message.contains(reason) == true)
   }

@@ -27,8 +27,8 @@ struct ImportTests {
 
   @Test func `An import again changes nothing`() async throws {
     let source = TestCache()
-    try await source.save(TestAnswer(family: "1"))
-    try await source.save(TestAnswer(person: .bob), client: TestCache.otherClient)
+    try await source.save(TestResponse(family: "1"))
+    try await source.save(TestResponse(person: .bob), client: TestCache.otherClient)
     let document = try await source.document
     let first = try await test.cache.import(document)
     #expect(first == ImportSummary(saved: document.recordCount, kept: 0))
@@ -42,7 +42,7 @@ struct ImportTests {
     let source = TestCache()
     try await test.save()
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
-    try await source.save(TestAnswer(person: .bob))
+    try await source.save(TestResponse(person: .bob))
     _ = try await test.cache.import(try await source.document)
     let metadata = try #require(try await test.cache.accountMetadata(clientID: TestCache.client))
     #expect(metadata.signInState(of: TestPerson.alice.homeAccountID) == .signedOut)
@@ -123,7 +123,7 @@ struct ImportTests {
 
   @Test func `Every account gets a shard of its own`() async throws {
     let source = TestCache()
-    for person in [TestPerson.alice, .bob] { try await source.save(TestAnswer(person: person)) }
+    for person in [TestPerson.alice, .bob] { try await source.save(TestResponse(person: person)) }
     let steps = Mutex<[[Int]]>([])
     _ = try await test.cache.import(try await source.document) { done, all in
       steps.withLock { $0.append([done, all]) }

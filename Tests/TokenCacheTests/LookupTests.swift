@@ -17,7 +17,7 @@ struct LookupTests {
   }
 
   @Test func `A token is found by a subset of its scopes in any case and order`() async throws {
-    try await test.save(TestAnswer(scope: "User.Read Mail.Read"))
+    try await test.save(TestResponse(scope: "User.Read Mail.Read"))
     #expect(try await test.token("mail.READ user.read") != nil)
     #expect(try await test.token("Mail.Read") != nil)
     #expect(try await test.token("") != nil)
@@ -50,7 +50,7 @@ struct LookupTests {
 
   @Test func `A token without account or ID token is not found`() async throws {
     try await test.save(
-      TestAnswer(hasIDToken: false), homeAccountID: TestPerson.alice.homeAccountID)
+      TestResponse(hasIDToken: false), homeAccountID: TestPerson.alice.homeAccountID)
     #expect(try await test.token() == nil)
     try await test.save()
     #expect(try await test.token()?.idToken?.claims?.username == TestPerson.alice.username)
@@ -76,14 +76,14 @@ struct LookupTests {
   }
 
   @Test func `A token that the server wants renewed is found as such`() async throws {
-    try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "refresh_in": .integer(1800)]))
+    try await test.save(TestResponse(more: ["expires_in": .integer(3600), "refresh_in": .integer(1800)]))
     #expect(try await test.token()?.condition == .valid)
     test.setClock(1801)
     #expect(try await test.token()?.condition == .needsRefresh)
   }
 
   @Test func `An expired token serves in its extended lifetime`() async throws {
-    try await test.save(TestAnswer(more: ["expires_in": .integer(3600), "ext_expires_in": .integer(7200)]))
+    try await test.save(TestResponse(more: ["expires_in": .integer(3600), "ext_expires_in": .integer(7200)]))
     test.setClock(3601)
     #expect(try await test.token()?.condition == .extendedLifetime)
     test.setClock(7200)
@@ -91,10 +91,10 @@ struct LookupTests {
   }
 
   @Test func `The best token is taken and then the one that lasts longest`() async throws {
-    try await test.save(TestAnswer(scope: "A", accessToken: "short", more: ["expires_in": .integer(1000)]))
-    try await test.save(TestAnswer(scope: "B", accessToken: "long", more: ["expires_in": .integer(9000)]))
+    try await test.save(TestResponse(scope: "A", accessToken: "short", more: ["expires_in": .integer(1000)]))
+    try await test.save(TestResponse(scope: "B", accessToken: "long", more: ["expires_in": .integer(9000)]))
     try await test.save(
-      TestAnswer(
+      TestResponse(
         scope: "C", accessToken: "due", more: ["expires_in": .integer(99_000), "refresh_in": .integer(1)]))
     test.setClock(10)
     #expect(try await test.token("")?.token.secret == "long")
@@ -121,7 +121,7 @@ struct LookupTests {
   func `A token for something else is neither found nor replaced as a plain one`(_ fields: JSONObject)
     async throws
   {
-    try await test.save(TestAnswer(scope: "Other"))
+    try await test.save(TestResponse(scope: "Other"))
     try await test.load([pythonToken("special", "User.Read openid profile", fields)])
     #expect(try await test.token() == nil)
     try await test.save()
@@ -147,9 +147,9 @@ struct LookupTests {
   }
 
   @Test func `The own refresh token comes before the family's and the latest first`() async throws {
-    try await test.save(TestAnswer(refreshToken: "own", family: "1"))
+    try await test.save(TestResponse(refreshToken: "own", family: "1"))
     test.setClock(10)
-    try await test.save(TestAnswer(refreshToken: "family", family: "1"), client: TestCache.otherClient)
+    try await test.save(TestResponse(refreshToken: "family", family: "1"), client: TestCache.otherClient)
     #expect(try await test.refreshTokens() == ["own", "family"])
     #expect(try await test.refreshTokens(client: TestCache.otherClient) == ["family"])
   }
@@ -163,14 +163,14 @@ struct LookupTests {
   }
 
   @Test func `A client of which nothing is known tries family 1`() async throws {
-    try await test.save(TestAnswer(family: "1"))
+    try await test.save(TestResponse(family: "1"))
     #expect(try await test.refreshTokens(client: "unknown") == ["rt-1"])
     #expect(try await test.refreshTokens(of: .bob, client: "unknown").isEmpty)
     #expect(try await test.refreshTokens(client: "unknown", environment: "login.microsoftonline.us").isEmpty)
   }
 
   @Test func `A client that is known to have no family tries none`() async throws {
-    try await test.save(TestAnswer(family: "1"))
+    try await test.save(TestResponse(family: "1"))
     try await test.cache.save(
       AppMetadata(clientID: "loner", environment: "login.microsoftonline.com", familyID: ""))
     #expect(try await test.refreshTokens(client: "loner").isEmpty)
@@ -197,7 +197,7 @@ struct LookupTests {
       homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
       clientID: TestCache.client)
     let refused = try #require(try await test.cache.refreshTokens(for: request).first)
-    try await test.save(TestAnswer(refreshToken: "rt-2"))
+    try await test.save(TestResponse(refreshToken: "rt-2"))
     #expect(try await !test.cache.remove(refused))
     #expect(try await test.refreshTokens() == ["rt-2"])
     let current = try #require(try await test.cache.refreshTokens(for: request).first)
@@ -217,7 +217,7 @@ struct LookupTests {
     #expect(try await readsOfALookup() == 0)
     let other = TokenCacheAccessor(store: test.store, group: test.cache.group)
     try await other.save(
-      TestAnswer(accessToken: "theirs").response,
+      TestResponse(accessToken: "theirs").response,
       for: TokenRequest(environment: "login.windows.net", clientID: TestCache.client))
     #expect(try await readsOfALookup() == 1)
     #expect(try await readsOfALookup() == 0)

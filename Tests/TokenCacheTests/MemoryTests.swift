@@ -24,13 +24,13 @@ struct MemoryTests {
   @Test func `A remembered result is dropped with the next change`() async throws {
     try await test.save()
     for _ in 0..<3 { #expect(try await test.token()?.token.secret == "at-1") }
-    try await test.save(TestAnswer(accessToken: "at-2"))
+    try await test.save(TestResponse(accessToken: "at-2"))
     for _ in 0..<3 { #expect(try await test.token()?.token.secret == "at-2") }
     // Another accessor's change.
     let other = TokenCacheAccessor(store: test.store, now: { test.now })
     try await other.removeAccount(TestPerson.alice.homeAccountID)
     for _ in 0..<3 { #expect(try await test.token() == nil) }
-    try await test.save(TestAnswer(accessToken: "at-3"))
+    try await test.save(TestResponse(accessToken: "at-3"))
     for _ in 0..<3 { #expect(try await test.token()?.token.secret == "at-3") }
   }
 
@@ -49,10 +49,10 @@ struct MemoryTests {
 
   @Test func `Different requests have different results`() async throws {
     // In this order: a token that was asked with claims replaces one that was not.
-    try await test.save(TestAnswer(accessToken: "at-claims"), claims: "{\"a\":1}")
+    try await test.save(TestResponse(accessToken: "at-claims"), claims: "{\"a\":1}")
     try await test.save()
-    try await test.save(TestAnswer(person: .bob, accessToken: "at-bob"))
-    try await test.save(TestAnswer(accessToken: "at-other"), client: TestCache.otherClient)
+    try await test.save(TestResponse(person: .bob, accessToken: "at-bob"))
+    try await test.save(TestResponse(accessToken: "at-other"), client: TestCache.otherClient)
     for _ in 0..<3 {
       #expect(try await test.token()?.token.secret == "at-1")
       #expect(try await test.token(claims: "{\"a\":1}")?.token.secret == "at-claims")

@@ -70,7 +70,7 @@ struct MixedCacheTests {
     try await test.load(MixedCache.records)
     let before = try await test.document
     try await test.save(
-      TestAnswer(scope: "openid User.Read", accessToken: "at-2", refreshToken: "rt-2"),
+      TestResponse(scope: "openid User.Read", accessToken: "at-2", refreshToken: "rt-2"),
       environment: "login.microsoftonline.com")
     let after = try await test.document
     #expect(after.accessTokens.values.map(\.secret) == ["at-2"])
@@ -95,7 +95,7 @@ struct MixedCacheTests {
     var document = CacheDocument(MixedCache.records)
     document.refreshTokens = document.refreshTokens.filter { $0.key == key }
     _ = try await test.cache.import(document)
-    try await test.save(TestAnswer(refreshToken: "rt-2"))
+    try await test.save(TestResponse(refreshToken: "rt-2"))
     let token = try #require(try await test.document.refreshTokens[key])
     #expect(token.secret == "rt-2")
     #expect(token.target == "openid User.Read")
@@ -104,7 +104,7 @@ struct MixedCacheTests {
 
   @Test func `Untouched records keep their keys and contents`() async throws {
     try await test.load(MixedCache.records)
-    try await test.save(TestAnswer(person: .bob), client: TestCache.otherClient)
+    try await test.save(TestResponse(person: .bob), client: TestCache.otherClient)
     let before = CacheDocument(MixedCache.records)
     let after = try await test.document
     for section in CredentialSection.allCases {
@@ -125,7 +125,7 @@ struct MixedCacheTests {
     let key = "\(MixedCache.home)-login.microsoftonline.com-refreshtoken-\(MixedCache.client)--user.read"
     try await test.load([.alices("old", key: key, family: "1", ["target": "User.Read"])])
     #expect(try await test.refreshTokens() == ["old"])
-    try await test.save(TestAnswer(refreshToken: "new", family: "1"))
+    try await test.save(TestResponse(refreshToken: "new", family: "1"))
     let tokens = try await test.document.refreshTokens
     #expect(tokens[key]?.secret == "new")
     #expect(tokens.count == 2)

@@ -10,8 +10,8 @@ struct RemovalTests {
 
   @Test func `A sign-out of one client leaves the account and other clients`() async throws {
     try await test.save()
-    try await test.save(TestAnswer(refreshToken: "theirs"), client: TestCache.otherClient)
-    try await test.save(TestAnswer(person: .bob))
+    try await test.save(TestResponse(refreshToken: "theirs"), client: TestCache.otherClient)
+    try await test.save(TestResponse(person: .bob))
     let removed = try await test.cache.removeAccount(
       TestPerson.alice.homeAccountID.uppercased(), clientID: TestCache.client)
     #expect(removed.count == 3)
@@ -26,8 +26,8 @@ struct RemovalTests {
   }
 
   @Test func `A sign-out removes the family's token only if the client stored it last`() async throws {
-    try await test.save(TestAnswer(family: "1"))
-    try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
+    try await test.save(TestResponse(family: "1"))
+    try await test.save(TestResponse(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
     #expect(try await test.refreshTokens(client: TestCache.otherClient) == ["rt-2"])
     #expect(try await test.document.refreshTokens.values.contains { $0.familyID == "1" })
@@ -37,10 +37,10 @@ struct RemovalTests {
 
   @Test func `Removing an account leaves nothing of it`() async throws {
     for environment in ["login.windows.net", "login.microsoftonline.us"] {
-      try await test.save(TestAnswer(family: "1"), environment: environment)
+      try await test.save(TestResponse(family: "1"), environment: environment)
     }
-    try await test.save(TestAnswer(tenant: "guest-tenant"), client: TestCache.otherClient)
-    try await test.save(TestAnswer(person: .bob))
+    try await test.save(TestResponse(tenant: "guest-tenant"), client: TestCache.otherClient)
+    try await test.save(TestResponse(person: .bob))
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
     let json = String(decoding: try await test.document.json(), as: UTF8.self)
     #expect(!json.contains(TestPerson.alice.uid))
@@ -58,7 +58,7 @@ struct RemovalTests {
   }
 
   @Test func `Removing a client signs every account out of it`() async throws {
-    for person in [TestPerson.alice, .bob] { try await test.save(TestAnswer(person: person)) }
+    for person in [TestPerson.alice, .bob] { try await test.save(TestResponse(person: person)) }
     try await test.save(client: TestCache.otherClient)
     #expect(try await test.cache.removeClient(TestCache.client.uppercased()).count == 6)
     #expect(try await test.accounts().isEmpty)
@@ -67,11 +67,11 @@ struct RemovalTests {
   }
 
   @Test func `Expired tokens are removed, and those in their extended lifetime stay`() async throws {
-    try await test.save(TestAnswer(scope: "A", accessToken: "gone", more: ["expires_in": .integer(100)]))
+    try await test.save(TestResponse(scope: "A", accessToken: "gone", more: ["expires_in": .integer(100)]))
     try await test.save(
-      TestAnswer(
+      TestResponse(
         scope: "B", accessToken: "extended", more: ["expires_in": .integer(100), "ext_expires_in": "1000"]))
-    try await test.save(TestAnswer(scope: "C", accessToken: "good", more: ["expires_in": .integer(201)]))
+    try await test.save(TestResponse(scope: "C", accessToken: "good", more: ["expires_in": .integer(201)]))
     test.setClock(200)
     #expect(try await test.cache.removeExpired().map(\.secret) == ["gone"])
     #expect(

@@ -27,7 +27,7 @@ struct SaveTests {
 
   @Test func `Every time is written as a decimal string`() async throws {
     try await test.save(
-      TestAnswer(more: [
+      TestResponse(more: [
         "expires_in": .integer(3600), "ext_expires_in": "7200", "refresh_in": .integer(1800),
       ]))
     let document = try await test.document
@@ -40,15 +40,15 @@ struct SaveTests {
   }
 
   @Test func `A response without lifetime lasts an hour and an absolute time wins`() async throws {
-    try await test.save(TestAnswer(more: [:]))
+    try await test.save(TestResponse(more: [:]))
     #expect(try await test.token()?.token.expiresOn == test.now.addingTimeInterval(3600))
-    try await test.save(TestAnswer(more: ["expires_on": "1767226000", "expires_in": .integer(9999)]))
+    try await test.save(TestResponse(more: ["expires_on": "1767226000", "expires_in": .integer(9999)]))
     #expect(try await test.token()?.token.expiresOn == Date(timeIntervalSince1970: 1_767_226_000))
   }
 
   @Test func `The requested scopes are saved if the response names none`() throws {
     let request = TokenRequest(environment: "login.windows.net", clientID: "client", scopes: "Mail.Read")
-    let records = try TokenRecords(TestAnswer(scope: nil).response, for: request, at: Date())
+    let records = try TokenRecords(TestResponse(scope: nil).response, for: request, at: Date())
     #expect(records.accessToken?.target == "Mail.Read")
   }
 
@@ -65,7 +65,7 @@ struct SaveTests {
     try await test.save()
     let before = try await test.document
     test.store.fail(CacheError(.unavailable, "gone"))
-    let answer = TestAnswer(accessToken: "at-2", refreshToken: "rt-2")
+    let answer = TestResponse(accessToken: "at-2", refreshToken: "rt-2")
     await expectCacheError(.unavailable) { try await test.save(answer) }
     #expect(try await test.document == before)
     #expect(try await test.token()?.token.secret == "at-1")
@@ -78,7 +78,7 @@ struct SaveTests {
   }
 
   @Test func `A response without an account is refused`() async throws {
-    let answer = TestAnswer(hasIDToken: false, hasClientInfo: false)
+    let answer = TestResponse(hasIDToken: false, hasClientInfo: false)
     await expectCacheError(.invalidResponse) { try await test.save(answer) }
     #expect(try await test.document.isEmpty)
   }
@@ -88,7 +88,7 @@ struct SaveTests {
   {
     try await test.save()
     try await test.save(
-      TestAnswer(accessToken: "at-2", refreshToken: nil, hasIDToken: false, hasClientInfo: false),
+      TestResponse(accessToken: "at-2", refreshToken: nil, hasIDToken: false, hasClientInfo: false),
       homeAccountID: TestPerson.alice.homeAccountID)
     #expect(try await test.token()?.token.secret == "at-2")
     #expect(try await test.document.recordCount == 6)
@@ -97,14 +97,14 @@ struct SaveTests {
   @Test func `A response for another account than the request's is saved for its own`() async throws {
     try await test.save()
     try await test.save(
-      TestAnswer(person: .bob, accessToken: "bobs"), homeAccountID: TestPerson.alice.homeAccountID)
+      TestResponse(person: .bob, accessToken: "bobs"), homeAccountID: TestPerson.alice.homeAccountID)
     #expect(try await test.token()?.token.secret == "at-1")
     #expect(try await test.token(of: .bob)?.token.secret == "bobs")
   }
 
   @Test func `A token that shares a scope is replaced`() async throws {
-    try await test.save(TestAnswer(scope: "User.Read Mail.Read", accessToken: "old"))
-    try await test.save(TestAnswer(scope: "mail.read Calendars.Read", accessToken: "new"))
+    try await test.save(TestResponse(scope: "User.Read Mail.Read", accessToken: "old"))
+    try await test.save(TestResponse(scope: "mail.read Calendars.Read", accessToken: "new"))
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["new"])
   }
 
@@ -118,23 +118,23 @@ struct SaveTests {
   func `A token that shares only scopes of OpenID Connect stays`(_ first: String, _ second: String)
     async throws
   {
-    try await test.save(TestAnswer(scope: first, accessToken: "one"))
-    try await test.save(TestAnswer(scope: second, accessToken: "two"))
+    try await test.save(TestResponse(scope: first, accessToken: "one"))
+    try await test.save(TestResponse(scope: second, accessToken: "two"))
     #expect(Set(try await test.document.accessTokens.values.map(\.secret)) == ["one", "two"])
   }
 
   @Test func `A token that shares no scope stays`() async throws {
-    try await test.save(TestAnswer(scope: "User.Read", accessToken: "one"))
-    try await test.save(TestAnswer(scope: "Mail.Read", accessToken: "two"))
+    try await test.save(TestResponse(scope: "User.Read", accessToken: "one"))
+    try await test.save(TestResponse(scope: "Mail.Read", accessToken: "two"))
     #expect(try await test.token("User.Read")?.token.secret == "one")
     #expect(try await test.token("Mail.Read")?.token.secret == "two")
   }
 
   @Test func `Tokens of another client, tenant or account stay`() async throws {
     try await test.save()
-    try await test.save(TestAnswer(accessToken: "client"), client: TestCache.otherClient)
-    try await test.save(TestAnswer(tenant: "guest-tenant", accessToken: "tenant"))
-    try await test.save(TestAnswer(person: .bob, accessToken: "bobs"))
+    try await test.save(TestResponse(accessToken: "client"), client: TestCache.otherClient)
+    try await test.save(TestResponse(tenant: "guest-tenant", accessToken: "tenant"))
+    try await test.save(TestResponse(person: .bob, accessToken: "bobs"))
     #expect(try await test.document.accessTokens.count == 4)
     #expect(try await test.token()?.token.secret == "at-1")
     #expect(try await test.token(client: TestCache.otherClient)?.token.secret == "client")
@@ -144,8 +144,8 @@ struct SaveTests {
 
   @Test func `Tokens requested with claims are separate`() async throws {
     let claims = #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#
-    try await test.save(TestAnswer(accessToken: "claims"), claims: claims)
-    try await test.save(TestAnswer(accessToken: "plain"))
+    try await test.save(TestResponse(accessToken: "claims"), claims: claims)
+    try await test.save(TestResponse(accessToken: "plain"))
     #expect(try await test.token()?.token.secret == "plain")
     #expect(try await test.token(claims: claims)?.token.secret == "claims")
     #expect(try await test.token(claims: claims.uppercased()) == nil)
@@ -153,16 +153,16 @@ struct SaveTests {
   }
 
   @Test func `A token requested with claims replaces plain ones with its scopes`() async throws {
-    try await test.save(TestAnswer(accessToken: "plain"))
-    try await test.save(TestAnswer(accessToken: "claims"), claims: "{}")
+    try await test.save(TestResponse(accessToken: "plain"))
+    try await test.save(TestResponse(accessToken: "claims"), claims: "{}")
     #expect(try await test.token() == nil)
     #expect(try await test.document.accessTokens.values.map(\.secret) == ["claims"])
   }
 
   @Test func `Bound tokens and plain ones are separate`() async throws {
     let scheme = AuthenticationScheme.bound(tokenType: "Pop", keyID: "key-1")
-    try await test.save(TestAnswer(accessToken: "bound"), scheme: scheme)
-    try await test.save(TestAnswer(accessToken: "plain"))
+    try await test.save(TestResponse(accessToken: "bound"), scheme: scheme)
+    try await test.save(TestResponse(accessToken: "plain"))
     #expect(try await test.token()?.token.secret == "plain")
     #expect(try await test.token(scheme: scheme)?.token.secret == "bound")
     #expect(try await test.token(scheme: .bound(tokenType: "Pop", keyID: "key-2")) == nil)
@@ -176,22 +176,22 @@ struct SaveTests {
     #expect(test.generation == generation)
     // The same refresh token once more is no news either, however late.
     test.setClock(100)
-    try await test.save(TestAnswer(accessToken: nil))
+    try await test.save(TestResponse(accessToken: nil))
     #expect(test.generation == generation)
-    try await test.save(TestAnswer(accessToken: nil, refreshToken: "rt-2"))
+    try await test.save(TestResponse(accessToken: nil, refreshToken: "rt-2"))
     #expect(test.generation != generation)
   }
 
   @Test func `A refresh token is replaced in place`() async throws {
     try await test.save()
     test.setClock(100)
-    try await test.save(TestAnswer(refreshToken: "rt-2"))
+    try await test.save(TestResponse(refreshToken: "rt-2"))
     #expect(try await test.document.refreshTokens.values.map(\.secret) == ["rt-2"])
     #expect(try await test.document.refreshTokens.values.first?.lastModified == test.now)
   }
 
   @Test func `A member of a family keeps two refresh tokens and its family`() async throws {
-    try await test.save(TestAnswer(family: "1"))
+    try await test.save(TestResponse(family: "1"))
     let document = try await test.document
     let home = "\(TestPerson.alice.homeAccountID)-login.windows.net"
     #expect(
@@ -202,9 +202,9 @@ struct SaveTests {
   }
 
   @Test func `The family's refresh token is that of the client that stored it last`() async throws {
-    try await test.save(TestAnswer(refreshToken: "rt-1", family: "1"))
+    try await test.save(TestResponse(refreshToken: "rt-1", family: "1"))
     test.setClock(10)
-    try await test.save(TestAnswer(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
+    try await test.save(TestResponse(refreshToken: "rt-2", family: "1"), client: TestCache.otherClient)
     let family = try await test.document.refreshTokens.values.filter { $0.familyID == "1" }
     #expect(family.map(\.secret) == ["rt-2"])
     #expect(family.map(\.clientID) == [TestCache.otherClient])
@@ -227,7 +227,7 @@ struct SaveTests {
         homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
         clientID: TestCache.client))
     for value: Any in [
-      document, found, refresh, document.credentials.map(\.credential), TestAnswer().response,
+      document, found, refresh, document.credentials.map(\.credential), TestResponse().response,
       found.idToken as Any,
     ] {
       var text = "\(value) \(String(reflecting: value))"

@@ -35,7 +35,8 @@ struct TestCache: Sendable {
 
   @discardableResult
   func save(
-    _ answer: TestAnswer = TestAnswer(), client: String = client, environment: String = "login.windows.net",
+    _ answer: TestResponse = TestResponse(), client: String = client,
+    environment: String = "login.windows.net",
     claims: String? = nil, scheme: AuthenticationScheme = .bearer, homeAccountID: String? = nil
   ) async throws -> TokenRecords {
     try await cache.save(
@@ -121,7 +122,7 @@ extension SampleRecord {
 }
 
 /// A response of a token endpoint.
-struct TestAnswer: Sendable {
+struct TestResponse: Sendable {
   var person = TestPerson.alice
   /// The home tenant unless another is named.
   var tenant: String?

@@ -28,7 +28,7 @@ struct UnknownDataTests {
     let before = try PlainJSON(Data(Self.cache.utf8))
     for round in 1...20 {
       test.setClock(Double(round))
-      try await test.save(TestAnswer(accessToken: "at-\(round)", refreshToken: "rt-\(round)"))
+      try await test.save(TestResponse(accessToken: "at-\(round)", refreshToken: "rt-\(round)"))
     }
     let after = try await PlainJSON(test.document.json())
     for section in ["Future", "version", "big"] { #expect(after[section] == before[section]) }
@@ -48,7 +48,7 @@ struct UnknownDataTests {
     try await test.save()
     try await test.load(Self.token(cachedAt: "1767225600", expiresOn: "1767229200"))
     #expect(try await test.token("Absurd")?.condition == .valid)
-    try await test.save(TestAnswer(scope: "Other", accessToken: "other"))
+    try await test.save(TestResponse(scope: "Other", accessToken: "other"))
     let token = try #require(try await test.document.accessTokens["t"])
     #expect(token.fields["expires_on"] == .integer(1_767_229_200))
     #expect(token.fields["cached_at"] == .integer(1_767_225_600))
@@ -82,7 +82,7 @@ struct UnknownDataTests {
   ])
   func `An absurd lifetime in a response counts as none`(_ value: JSONValue) async throws {
     try await test.save(
-      TestAnswer(more: [
+      TestResponse(more: [
         "expires_in": value, "expires_on": value, "ext_expires_in": value, "refresh_in": value,
       ]))
     let token = try #require(try await test.token()?.token)

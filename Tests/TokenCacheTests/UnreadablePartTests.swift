@@ -12,7 +12,7 @@ struct UnreadablePartTests {
 
   /// Makes Alice's shard unreadable, beside Bob's.
   private func damage(_ kind: StoreProblem.Kind, withBob: Bool) async throws {
-    if withBob { try await test.save(TestAnswer(person: .bob)) }
+    if withBob { try await test.save(TestResponse(person: .bob)) }
     test.store.report(StoreProblem(kind, shard: test.shard(.alice), detail: "Torn."))
   }
 
@@ -73,7 +73,7 @@ struct UnreadablePartTests {
     async throws
   {
     try await test.save()
-    try await test.save(TestAnswer(person: .bob))
+    try await test.save(TestResponse(person: .bob))
     let shard = test.shard(owner)
     let misfiled = Credential(
       type: .refreshToken, homeAccountID: TestPerson.alice.homeAccountID, environment: "login.windows.net",
