@@ -41,26 +41,26 @@ public struct SignInPage: Sendable, Hashable {
   func answer(
     in text: String, _ isExpected: @Sendable ([String: String]) -> Bool
   ) throws(IdentityError) -> [String: String] {
-    let beginning = redirectURI.absoluteString
-    let whole = "Copy the whole address that the browser ended at. It begins with \(beginning)"
-    // Not trimmed before it is known to be short.
-    guard text.utf8.count <= Self.pastedLimit else {
-      throw IdentityError(.invalidResponse, "That is too long for an address.", advice: "\(whole).")
+    let whole =
+      "Copy the whole address that the browser ended at. It begins with \(redirectURI.absoluteString)"
+    func refusal(_ message: String, advice: String? = nil) -> IdentityError {
+      IdentityError(.invalidResponse, message, advice: advice ?? "\(whole).")
     }
+    // Not trimmed before it is known to be short.
+    guard text.utf8.count <= Self.pastedLimit else { throw refusal("That is too long for an address.") }
     guard let address = URL(string: text.trimmingWhitespace), address.scheme != nil else {
-      throw IdentityError(.invalidResponse, "That is not an address.", advice: "\(whole).")
+      throw refusal("That is not an address.")
     }
     guard address.isSamePlace(as: redirectURI) else {
       throw address.isSamePlace(as: self.address)
-        ? IdentityError(
-          .invalidResponse, "That is the page to sign in at, not the address that the browser ended at.",
+        ? refusal(
+          "That is the page to sign in at, not the address that the browser ended at.",
           advice: "Sign in there first. \(whole).")
-        : IdentityError(
-          .invalidResponse, "That is not the address that this sign-in ends at.", advice: "\(whole).")
+        : refusal("That is not the address that this sign-in ends at.")
     }
     guard let parameters = address.answer(to: redirectURI), !parameters.isEmpty else {
-      throw IdentityError(
-        .invalidResponse, "That address has no response in it, or one that cannot be read.",
+      throw refusal(
+        "That address has no response in it, or one that cannot be read.",
         advice: "\(whole) and goes on with a question mark.")
     }
     guard isExpected(parameters) else {

@@ -43,7 +43,9 @@ struct RedirectMailbox: Sendable {
     try directory.remove(new)
     let socket = listeningUnixSocket(
       SOCK_SEQPACKET, at: directory.address(of: new), mode: 0o600, backlog: 16)
-    guard socket >= 0 else { throw failure("bind") }
+    guard socket >= 0 else {
+      throw .system(call: "bind", path: "\(directory.path)/\(name)", code: errno)
+    }
     do throws(PrivateFileError) {
       try directory.rename(new, to: name)
     } catch {
@@ -56,13 +58,12 @@ struct RedirectMailbox: Sendable {
   /// Connects to the process that waits there.
   ///
   /// - Returns: A descriptor; `nil` where no process of this user waits.
-  func connect() -> Int32? { connect(to: name) }
-
-  private func connect(to name: String) -> Int32? {
+  func connect(to name: String? = nil) -> Int32? {
     // Of packets: an address comes as a whole or not at all.
     let socket = unixSocket(SOCK_SEQPACKET)
     guard socket >= 0 else { return nil }
-    if withSocketAddress(of: directory.address(of: name), { Glibc.connect(socket, $0, $1) }) == 0,
+    let address = directory.address(of: name ?? self.name)
+    if withSocketAddress(of: address, { Glibc.connect(socket, $0, $1) }) == 0,
       SocketPeer(socket)?.isOwn == true
     {
       return socket
@@ -82,9 +83,5 @@ struct RedirectMailbox: Sendable {
         try directory.remove(name)
       }
     }
-  }
-
-  private func failure(_ call: String) -> PrivateFileError {
-    .system(call: call, path: "\(directory.path)/\(name)", code: errno)
   }
 }

@@ -20,14 +20,9 @@ final class ServerTelemetry: Sendable {
     case proactive = 4
   }
 
-  private struct Failure {
-    let call: Int
-    let correlationID: String
-    let error: String
-  }
-
   private struct State {
-    var failures: [Failure] = []
+    /// Each as the call and its correlation id, and the error.
+    var failures: [(call: String, error: String)] = []
     var silentSuccesses = 0
   }
 
@@ -43,7 +38,7 @@ final class ServerTelemetry: Sendable {
     state.withLock { state in
       var failures = state.failures[...]
       while true {
-        let calls = failures.map { "\($0.call),\($0.correlationID)" }.joined(separator: ",")
+        let calls = failures.map(\.call).joined(separator: ",")
         let errors = failures.map(\.error).joined(separator: ",")
         let text = "4|\(state.silentSuccesses)|\(calls)|\(errors)|"
         if text.utf8.count <= Self.limit || failures.isEmpty { return text }
@@ -57,15 +52,14 @@ final class ServerTelemetry: Sendable {
     state.withLock { $0.silentSuccesses += 1 }
   }
 
-  /// Notes how a request ended; the server has heard of what was before it.
-  func finished(_ call: Int, correlationID: UUID?, error: String?) {
+  /// Notes how a request ended; the server has received what was before it.
+  func finished(_ call: Int, correlationID: UUID, error: String?) {
     state.withLock { state in
       guard let error else {
         state = State()
         return
       }
-      let id = correlationID?.uuidString.lowercased() ?? ""
-      state.failures.append(Failure(call: call, correlationID: id, error: error))
+      state.failures.append(("\(call),\(correlationID.uuidString.lowercased())", error))
       if state.failures.count > 75 { state.failures.removeFirst() }
     }
   }

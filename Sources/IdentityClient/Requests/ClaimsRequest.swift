@@ -41,11 +41,11 @@ public struct ClaimsRequest: Sendable, Hashable {
 
   /// Reads the JSON of a `claims` parameter.
   ///
-  /// - Throws: ``ClaimsRequestError`` when it is no JSON object, and for targets, claims and members of
+  /// - Throws: ``ClaimsRequestError`` when it is not a JSON object, and for targets, claims and members of
   ///   claims that MSAL for iOS and macOS refuses.
   public init(json: String) throws(ClaimsRequestError) {
     guard let targets = try? JSONObject(foreign: Data(json.utf8), within: .response) else {
-      throw ClaimsRequestError(.notJSON, "The claims request is no JSON object.")
+      throw ClaimsRequestError(.notJSON, "The claims request is not a JSON object.")
     }
     try self.init(targets)
   }
@@ -62,7 +62,8 @@ public struct ClaimsRequest: Sendable, Hashable {
         throw ClaimsRequestError.type(of: name, allowed: "NSDictionary")
       }
       for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-        request(try Claim(name: name, value), for: target)
+        let info = value == .null ? nil : try AdditionalInfo(value.objectValue, of: name)
+        request(Claim(name: name, additionalInfo: info), for: target)
       }
     }
   }
@@ -114,7 +115,7 @@ public struct ClaimsRequest: Sendable, Hashable {
 
   /// The `claims` parameter: compact JSON with sorted keys.
   ///
-  /// - Throws: ``ClaimsRequestError`` for a value that JSON has no word for, such as an infinite number.
+  /// - Throws: ``ClaimsRequestError`` for a value that JSON cannot represent, such as an infinite number.
   public func json() throws(ClaimsRequestError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -126,21 +127,9 @@ public struct ClaimsRequest: Sendable, Hashable {
   }
 }
 
-extension ClaimsRequest.Claim {
-  fileprivate init(name: String, _ value: JSONValue) throws(ClaimsRequestError) {
-    guard value != .null else {
-      self.init(name: name)
-      return
-    }
-    guard let members = value.objectValue else {
-      throw ClaimsRequestError.type(of: name, allowed: "NSDictionary")
-    }
-    self.init(name: name, additionalInfo: try ClaimsRequest.AdditionalInfo(members))
-  }
-}
-
 extension ClaimsRequest.AdditionalInfo {
-  fileprivate init(_ members: JSONObject) throws(ClaimsRequestError) {
+  fileprivate init(_ members: JSONObject?, of claim: String) throws(ClaimsRequestError) {
+    guard let members else { throw ClaimsRequestError.type(of: claim, allowed: "NSDictionary") }
     switch members["essential"] {
     case nil: break
     case .bool(let isEssential): essential = isEssential
@@ -148,11 +137,9 @@ extension ClaimsRequest.AdditionalInfo {
     default: throw ClaimsRequestError.type(of: "essential", allowed: "NSNumber")
     }
     value = members["value"]
-    if let member = members["values"] {
-      guard let elements = member.arrayValue else {
-        throw ClaimsRequestError.type(of: "values", allowed: "NSArray")
-      }
-      values = elements
+    values = members["values"]?.arrayValue
+    guard values != nil || members["values"] == nil else {
+      throw ClaimsRequestError.type(of: "values", allowed: "NSArray")
     }
     guard essential != nil || value != nil || values != nil else {
       throw ClaimsRequestError(.invalid, "Failed to init claim additional info from json.")
@@ -168,10 +155,10 @@ extension ClaimsRequest.AdditionalInfo {
   }
 }
 
-/// Why a text is no claims request.
+/// Why a text is not a claims request.
 public struct ClaimsRequestError: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
-    /// The text is no JSON object.
+    /// The text is not a JSON object.
     case notJSON
     /// A part of it is unknown or of the wrong type.
     case invalid

@@ -35,12 +35,10 @@ extension ClientLog {
     return isOwn ? "\(error.message)" : personal(error.message)
   }
 
-  /// The `error` of a server or a broker, which can write what it likes there, unless it is a word as OAuth has them.
+  /// The `error` of a server or a broker: masked, as it may be any text, unless it is a word as OAuth has them.
   func word(_ error: String?) -> Logger.MetadataValue {
     guard let error else { return "none" }
-    let isWord =
-      error.utf8.count <= 64
-      && error.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIILetter }
+    let isWord = error.utf8.count <= 64 && error.allSatisfy { $0 == "_" || $0.isASCII && $0.isLetter }
     return isWord ? "\(error)" : personal(error)
   }
 }
@@ -51,11 +49,5 @@ package struct PersonalText: CustomStringConvertible, Sendable {
 
   init(_ text: String) {
     description = text
-  }
-}
-
-extension UInt8 {
-  fileprivate var isASCIILetter: Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
   }
 }
