@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPSupport
+@testable import HTTPSupport
 import HTTPTypes
 @testable import IdentityClient
 @testable import TokenCache

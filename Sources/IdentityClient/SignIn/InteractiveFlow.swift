@@ -16,12 +16,8 @@ struct InteractiveFlow: Sendable {
   }
 
   func token() async throws(IdentityError) -> AuthenticationResult {
-    let result: AuthenticationResult
-    if let brokers = try await tokenFromBroker() {
-      result = brokers
-    } else {
-      result = try await tokenFromBrowser()
-    }
+    let brokers = try await tokenFromBroker()
+    let result = if let brokers { brokers } else { try await tokenFromBrowser() }
     client.throttle.removeInteractionRequired()
     return result
   }

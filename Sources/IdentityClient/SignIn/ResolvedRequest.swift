@@ -33,13 +33,7 @@ struct ResolvedRequest: Sendable {
   let proof: PopProof?
   let correlationID: UUID
 
-  /// - Parameters:
-  ///   - request: The application's request.
-  ///   - account: The account that the token must be for.
-  ///   - authority: The authority to ask; the one that the application named unless it is given.
-  ///   - proof: The key that the token is bound to.
-  ///   - client: Whose request it is.
-  /// - Throws: ``IdentityError/Code/invalidParameter``.
+  /// Refuses what is invalid as ``IdentityError/Code/invalidParameter``.
   init(
     _ request: some TokenParameters, account: Account? = nil, at authority: Authority? = nil,
     proof: PopProof?, of client: PublicClient
