@@ -137,9 +137,7 @@ struct LoopbackListenerTests {
     .conformance(72), .fault("opened first"),
     .enabled(if: OtherUser.command != nil, "no other user"),
     arguments: [ResponseMode.formPost, .query], ["127.0.0.1", "[::1]"])
-  func `Another user gets nothing, spends nothing and ends nothing`(
-    _ mode: ResponseMode, _ host: String
-  ) async throws {
+  func `Another user gets, spends and ends nothing`(_ mode: ResponseMode, _ host: String) async throws {
     let listener = try makeListener(mode)
     let (path, address) = (Self.launch(listener), "http://\(host):\(listener.port)")
     let otherUser = try #require(OtherUser.command)

@@ -24,9 +24,7 @@ struct PrivateWindowTests {
         ["flatpak", "run", "--command=firefox", "org.mozilla.firefox", "--private-window", "A"]
       ),
     ].abbreviated)
-  func `A browser of BROWSER is asked by its own switch, before the address`(_ row: Named<(String, [String])>)
-    async throws
-  {
+  func `Browsers get their own switch before the address`(_ row: Named<(String, [String])>) async throws {
     let (variable, command) = row.value
     let browser = try #require(await SystemBrowser(environment: ["BROWSER": variable]).privateWindow())
     #expect(browser.commands(for: "A") == [command])

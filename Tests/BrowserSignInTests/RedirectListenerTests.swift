@@ -110,8 +110,7 @@ struct RedirectListenerTests {
     for socket in sockets { close(socket) }
   }
 
-  @Test(.fault("stuck waiter"))
-  func `A stuck process finds the address later, without a wait`() async throws {
+  @Test(.fault("stuck waiter")) func `A stuck process finds the address later, with no wait`() async throws {
     let mailbox = RedirectMailbox(
       try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
     let socket = try mailbox.open()
@@ -254,7 +253,9 @@ struct RedirectListenerTests {
     }
     let error = #expect(throws: IdentityError.self) {
       try RedirectHandover.run(
-        arguments: ["mail", Self.redirectURI + "?code=secret&state=unknown-\(UInt64.random(in: 0 ... .max))"],
+        arguments: [
+          "mail", Self.redirectURI + "?code=secret&state=unknown-\(UInt64.random(in: 0 ... .max))",
+        ],
         redirectURI: redirectURI)
     }
     #expect(error?.code == .invalidState)

@@ -82,7 +82,7 @@ struct CodecTests {
         "https://login.microsoftonline.us/common/oauth2/nativeclient/"
       ),
     ] as [(String, String?)])
-  func `The redirect URI is the native client's of the cloud, or the client's own where that is one`(
+  func `The redirect URI is the native client's of the cloud`(
     authority: String, own: String?
   ) throws {
     let request = try request {
@@ -116,7 +116,7 @@ struct CodecTests {
       (#""soon""#, 3600),
       ("[]", 3600), ("-1", 3600), ("1e300", 3600),
     ])
-  func `Of a token that does not say it the broker's word counts where a token can end then`(
+  func `The broker's expiry counts if a token has none`(
     word: String, seconds: Double
   ) throws {
     #expect(try answer(#","expiresOn":\#(word)"#).expiresOn.timeIntervalSince(now) == seconds)

@@ -55,7 +55,7 @@ struct LinuxBrokerTests {
   }
 
   @Test(arguments: StandInBroker.Kind.allCases)
-  func `Without a joined account the list is empty, or the broker fails`(kind: StandInBroker.Kind) async throws {
+  func `Without a joined account the list is empty or fails`(kind: StandInBroker.Kind) async throws {
     let broker = try StandInBroker(kind, orders: #"{"accounts":[]}"#)
     defer { broker.kill() }
     let client = client(broker)

@@ -78,11 +78,7 @@ struct AuthorityTests {
     #expect(test.cache.clouds.canonical("login.microsoftonline.com") == "login.windows.net")
   }
 
-  @Test
-  func
-    `What Microsoft says of a host is used: its other names, the one for requests and the one in the cache`()
-    async throws
-  {
+  @Test func `Microsoft's metadata names a host's aliases and preferred names`() async throws {
     let test = try TestClient("https://sts.contoso.test/common")
     answerInstances(
       test, Self.instances(["login.contoso.test", "sts.contoso.test"], cache: "cache.contoso.test"))
@@ -134,7 +130,7 @@ struct AuthorityTests {
       "https://login.microsoftonline.com@evil.test/token", "https://login.microsoftonline.com:8443/token",
       "not an address",
     ])
-  func `Endpoints without TLS or out of the cloud are refused`(_ name: String, _ address: String)
+  func `Endpoints without TLS or in other clouds fail`(_ name: String, _ address: String)
     async throws
   {
     try await expectRefusal(of: [name: .string(address)])
@@ -269,7 +265,7 @@ struct AuthorityTests {
       "https://login.microsoftonline.com:8080/tfp/new/policy"
     ), ("https://login.microsoftonline.com/adfs", nil),
   ])
-  func `A tenant takes the place of another where addresses have one`(_ address: String, _ expected: String?)
+  func `A tenant replaces another where there is one`(_ address: String, _ expected: String?)
     throws
   {
     let authority = try Authority(url: #require(URL(string: address)))

@@ -155,8 +155,7 @@ struct BrokerTests {
     #expect(broker.requests.count == 1)
   }
 
-  @Test(.fault("given up"))
-  func `A broker call ends with its last caller; no server is asked`() async throws {
+  @Test(.fault("given up")) func `A broker call ends with its last caller, without a server`() async throws {
     let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
     broker.answer { _ throws(IdentityError) in

@@ -21,9 +21,7 @@ struct FailureTests {
       (.connectionLost("reset"), 2), (.timedOut, 2), (.untrustedServer("self-signed"), 1),
       (.malformedResponse("garbage"), 1), (.responseTooLarge(limit: 1 << 20), 1),
     ])
-  func `Each network failure has its own error, and the refresh token stays`(
-    _ failure: HTTPTransportError, _ attempts: Int
-  ) async throws {
+  func `Each network failure has its own error`(_ failure: HTTPTransportError, _ attempts: Int) async throws {
     let account = try await test.expired()
     let before = test.transport.tokenRequests.count
     test.transport.answerTokens(.failure(failure), .failure(failure))
@@ -83,9 +81,7 @@ struct FailureTests {
     ("login.microsoftonline.com", true), ("contoso.b2clogin.com", false), ("contoso.ciamlogin.com", false),
     ("fs.contoso.test", false),
   ])
-  func `The log has the hosts of Microsoft's clouds, and masks those that name an organization`(
-    _ host: String, _ isShown: Bool
-  ) async throws {
+  func `The log masks hosts that name an organization`(_ host: String, _ isShown: Bool) async throws {
     let (transport, lines) = (ScriptedTransport(), LogLines())
     let sender = HTTPSender(
       transport: transport,
@@ -107,9 +103,7 @@ struct FailureTests {
       (400, "40", 40),
       (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60), (429, "-5", 0),
     ])
-  func `A server's Retry-After is respected`(
-    _ status: Int, _ retryAfter: String?, _ seconds: Double
-  ) async throws {
+  func `Retry-After is respected`(_ status: Int, _ retryAfter: String?, _ seconds: Double) async throws {
     guard status != 200 else { return }
     let account = try await test.expired()
     let answer = ScriptedAnswer.refusal(
@@ -156,8 +150,7 @@ struct FailureTests {
     #expect(error?.isThrottled == true)
   }
 
-  @Test(.conformance(64))
-  func `A request that needs a person is not repeated until a sign-in`() async throws {
+  @Test(.conformance(64)) func `A request that needs a person waits for a sign-in`() async throws {
     let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", "basic_action"))
     await expectError(.interactionRequired) { try await test.silent(account) }
@@ -247,9 +240,7 @@ struct FailureTests {
       (["scope": .integer(1)], 3600),
       (["refresh_in": "x", "ext_expires_in": .object([:]), "foci": .integer(1)], 3600),
     ].abbreviated)
-  func `Numbers and lists of the wrong type are read or left out`(_ row: Named<(JSONObject, Double)>)
-    async throws
-  {
+  func `Members of the wrong type are read or omitted`(_ row: Named<(JSONObject, Double)>) async throws {
     let (changes, lifetime) = row.value
     let account = try await test.expired()
     test.transport.answerTokens(test.tokens(changing: changes))

@@ -164,9 +164,7 @@ struct InteractiveTests {
       (JSONValue.array(["query", "fragment"]), ResponseMode.query), (.array(["form_post"]), .formPost),
       (.null, .query),
     ])
-  func `A server without form_post is asked for a query`(
-    _ modes: JSONValue, _ expected: ResponseMode
-  ) async throws {
+  func `Without form_post a query is used`(_ modes: JSONValue, _ expected: ResponseMode) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
     other.transport.setMetadata(["response_modes_supported": modes])
     try await signIn(other)
@@ -190,9 +188,7 @@ struct InteractiveTests {
     arguments: [
       (HTTPTransportError.connectionLost("reset"), 1), (.timedOut, 1), (.cannotConnect("refused"), 2),
     ])
-  func `A code whose answer was lost is not sent again, one that never arrived is`(
-    _ failure: HTTPTransportError, _ count: Int
-  ) async throws {
+  func `Only a code that did not arrive is resent`(_ failure: HTTPTransportError, _ count: Int) async throws {
     test.transport.answerTokens(.failure(failure), .failure(failure))
     let error = await expectError(.network) { try await test.acquire() }
     #expect(error?.transportError == failure)
@@ -250,7 +246,7 @@ struct InteractiveTests {
       ["tid": "other"], ["exp": .integer(1_799_999_640)], ["exp": .null], ["nbf": .integer(1_800_000_360)],
       ["iat": .integer(1_800_000_360)],
     ].abbreviated)
-  func `An ID token of another audience, issuer or time is refused`(_ changes: Named<JSONObject>)
+  func `ID tokens of another audience, issuer or time fail`(_ changes: Named<JSONObject>)
     async throws
   {
     await expectError(.invalidResponse) { try await test.signIn(idToken: changes.value) }
@@ -287,7 +283,7 @@ struct InteractiveTests {
       (true, nil as String?, false), (true, "https://evil.test", false), (false, "https://evil.test", false),
       (true, "https://id.example.test/realm", true), (false, nil, true),
     ])
-  func `An issuer that the server promised, or that it names wrongly, counts`(
+  func `A missing or wrong issuer counts`(
     _ isPromised: Bool, _ issuer: String?, _ isGood: Bool
   ) async throws {
     let other = try TestClient("https://id.example.test/realm", kind: .oidc)
@@ -332,9 +328,7 @@ struct InteractiveTests {
       (["error": "server_error"], .serverError), (["error": "invalid_scope"], .invalidScope),
       (["error": "unsupported_response_type"], .authorizationFailed), ([:], .invalidResponse),
     ])
-  func `Declining and failing are different errors`(_ answer: [String: String], _ code: IdentityError.Code)
-    async throws
-  {
+  func `Declining is its own error`(_ answer: [String: String], _ code: IdentityError.Code) async throws {
     test.browser.person { query in answer.merging(["state": query["state"] ?? ""]) { $1 } }
     let error = await expectError(code) { try await test.signIn() }
     #expect(error?.oauthError == answer["error"])
@@ -451,9 +445,7 @@ struct InteractiveTests {
     (true, "evil.test", "login.microsoftonline.com"),
     (false, "login.microsoftonline.us", "login.microsoftonline.com"),
   ])
-  func `Another cloud is asked for the tokens only if it is Microsoft's and the application wants that`(
-    _ isSupported: Bool, _ named: String, _ expected: String
-  ) async throws {
+  func `Only known clouds are asked`(_ isSupported: Bool, _ named: String, _ expected: String) async throws {
     let own = try TestClient { $0.multipleCloudsSupported = isSupported }
     own.browser.answer(adding: ["cloud_instance_host_name": named])
     var person = TestPerson.alice

@@ -136,11 +136,7 @@ struct SilentCacheTests {
     #expect(try await test.silent(account) { $0.authority = authority }.accessToken == "guest")
   }
 
-  @Test(.conformance(44))
-  func
-    `A personal account's tokens are of its own tenant, and an organisation's authority is asked as it is`()
-    async throws
-  {
+  @Test(.conformance(44)) func `A personal account has its own tenant's tokens`() async throws {
     let account = try await test.signIn(.carol).account
     #expect(account.homeAccountID.hasSuffix(Tenant.personalAccounts))
     #expect(try await test.silent(account).source == .cache)

@@ -100,7 +100,7 @@ struct LabTests {
     }
   }
 
-  @Test(.conformance(12)) func `Declining and failing are different errors`() async throws {
+  @Test(.conformance(12)) func `Declining is its own error`() async throws {
     lab.configure { $0.authorize = .deny }
     await expectError(.userCanceled) {
       try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
@@ -289,8 +289,7 @@ struct LabTests {
     #expect(lab.requests(to: .authorize).isEmpty)
   }
 
-  @Test(.conformance(52, 53))
-  func `A revoked session is challenged once, then signs in again`() async throws {
+  @Test(.conformance(52, 53)) func `A revoked session gets one challenge, then signs in`() async throws {
     let test = try LabClient { $0.capabilities = ["cp1"] }
     let first = try await test.signIn()
     #expect(try await test.graph(first).head.status == .ok)

@@ -11,9 +11,7 @@ struct SystemBrowserTests {
     ("firefox", [["firefox", "A"]]), ("firefox -P work %s &", [["firefox", "-P", "work", "A"]]),
     ("one:two --x=%s", [["one", "A"], ["two", "--x=A"]]), ("", []), (" : &", []),
   ])
-  func `BROWSER names commands to try, with or without a place for the address`(
-    _ variable: String, _ expected: [[String]]
-  ) {
+  func `BROWSER names commands, with or without an address`(_ variable: String, _ expected: [[String]]) {
     let browser = SystemBrowser(environment: ["BROWSER": variable])
     #expect(browser.commands(for: "A") == expected + [["xdg-open", "A"], ["gio", "open", "A"]])
   }
