@@ -8,17 +8,11 @@ struct MadeChange<Value: Sendable>: Sendable {
   let value: Value
 }
 
-/// A caller's change, and what a call knows of it, from whose thread and from the caller's task.
+/// A caller's change, and what a call has made of it.
 final class Changes<Value: Sendable>: Sendable {
-  private struct State {
-    /// The change that the call has made and perhaps sent.
-    var last: MadeChange<Value>?
-    var isCommitPending = false
-    var isGivenUp = false
-  }
-
   private let change: @Sendable (inout GroupContents) throws(CacheError) -> Value
-  private let state = Mutex(State())
+  /// The change that the call has made and perhaps sent.
+  private let last = Mutex<MadeChange<Value>?>(nil)
 
   init(_ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Value) {
     self.change = change
@@ -43,7 +37,7 @@ final class Changes<Value: Sendable>: Sendable {
   /// carried it out, in whole or in part, and it must not be made of its own result.
   private func made(from contents: GroupContents, _ shards: [ShardID]) throws(CacheError) -> MadeChange<Value>
   {
-    if let last = state.withLock({ $0.last }),
+    if let last = last.withLock({ $0 }),
       shards.allSatisfy({ [last.before[$0], last.after[$0]].contains(contents.documents[$0]) })
     {
       return last
@@ -51,31 +45,39 @@ final class Changes<Value: Sendable>: Sendable {
     var after = contents
     let value = try change(&after)
     let made = MadeChange(before: contents.documents, after: after.documents, value: value)
-    state.withLock { $0.last = made }
+    last.withLock { $0 = made }
     return made
   }
 
   /// Has the change made anew: the last one was certainly not carried out.
-  func forget() { state.withLock { $0.last = nil } }
+  func forget() { last.withLock { $0 = nil } }
+}
 
-  /// - Returns: False where the caller has given up. Nothing is written then.
-  func beginCommit() -> Bool {
+/// What a call knows of its commit, from the thread that works and from the caller's task.
+final class PendingCommit: Sendable {
+  private let state = Mutex((isPending: false, isGivenUp: false))
+
+  /// - Returns: False where the caller has given up. Nothing may be written then.
+  func begin() -> Bool {
     state.withLock { state in
-      state.isCommitPending = !state.isGivenUp
-      return state.isCommitPending
+      state.isPending = !state.isGivenUp
+      return state.isPending
     }
   }
 
-  /// Notes that the commit has failed, which the call's error is about.
-  func endCommit() { state.withLock { $0.isCommitPending = false } }
+  /// Notes that the call has failed with an error that says what became of its commit.
+  func end() { state.withLock { $0.isPending = false } }
 
-  /// Gives the call up.
-  ///
-  /// - Returns: Whether its commit may be carried out all the same.
-  func giveUp() -> Bool {
-    state.withLock { state in
-      state.isGivenUp = true
-      return state.isCommitPending
+  /// Runs a call. Where it is given up while its commit is pending, the error says that this may be applied.
+  func explaining<T>(_ call: () async throws(CacheError) -> T) async throws(CacheError) -> T {
+    do throws(CacheError) {
+      return try await call()
+    } catch {
+      let isPending = state.withLock { state in
+        state.isGivenUp = true
+        return state.isPending
+      }
+      throw isPending ? error.withUnknownOutcome : error
     }
   }
 }

@@ -81,21 +81,18 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
-    let changes = Changes(change)
-    let result: Result<Value, CacheError>
-    do throws(CacheError) {
-      result = try await writing(in: group) { [self] (backend, turn) throws(Failure) in
-        try update(shards, in: group, changes, backend, turn)
+    let (changes, commit) = (Changes(change), PendingCommit())
+    return try await commit.explaining { () async throws(CacheError) in
+      try await writing(in: group) { [self] (backend, turn) throws(Failure) in
+        try update(shards, in: group, changes, commit, backend, turn)
       }
-    } catch {
-      throw changes.giveUp() ? error.withUnknownOutcome : error
-    }
-    return try result.get()
+    }.get()
   }
 
   /// Makes and commits a change, until no other writer is faster.
   private func update<Value>(
-    _ shards: [ShardID], in group: KeychainGroup, _ changes: Changes<Value>, _ backend: Backend, _ turn: Turn
+    _ shards: [ShardID], in group: KeychainGroup, _ changes: Changes<Value>, _ commit: PendingCommit,
+    _ backend: Backend, _ turn: Turn
   ) throws(Failure) -> Result<Value, CacheError> {
     var committed: [MadeChange<Value>] = []
     var assumed = backend.assumed(shards, of: group)
@@ -105,16 +102,11 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
         try backend.check(loaded, turn)
         let made = changes.encoding(loaded, shards, of: group, backend)
         if case .success(let made) = made, let encoded = made.encoded {
-          guard changes.beginCommit() else { return .failure(Backend.cancelled) }
+          guard commit.begin() else { return .failure(Backend.cancelled) }
           forget(group)
           committed.append(made.change)
-          do throws(Failure) {
-            let version = try backend.commit(encoded, to: group, over: loaded, turn)
-            remember(made.change, of: shards, in: group, version, turn)
-          } catch {
-            changes.endCommit()
-            throw error
-          }
+          let version = try backend.commit(encoded, to: group, over: loaded, turn)
+          remember(made.change, of: shards, in: group, version, turn)
           return .success(made.change.value)
         } else if assumed == nil {
           try backend.fencePendingCommits()
@@ -125,7 +117,9 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
         case .conflict: break
         case .applied(let number) where committed.indices.contains(number):
           return .success(committed[number].value)
-        default: throw error
+        default:
+          commit.end()
+          throw error
         }
       }
       changes.forget()
@@ -136,9 +130,18 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
   package func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     var count = 0
     while true {
-      let removed = try await writing(in: group) { [self] (backend, turn) throws(Failure) in
-        forget(group)
-        return try backend.remove(removal, from: group, turn)
+      let commit = PendingCommit()
+      let removed = try await commit.explaining { () async throws(CacheError) in
+        try await writing(in: group) { [self] (backend, turn) throws(Failure) in
+          guard commit.begin() else { return (count: 0, isDone: true) }
+          forget(group)
+          do throws(Failure) {
+            return try backend.remove(removal, from: group, turn)
+          } catch {
+            commit.end()
+            throw error
+          }
+        }
       }
       count += removed.count
       if removed.isDone { return count }

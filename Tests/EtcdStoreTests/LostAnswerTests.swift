@@ -15,21 +15,15 @@ struct LostAnswerTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test(.fault("lost answer")) func `A change whose response is lost is made once`() async throws {
+  @Test(.fault("lost answer"), arguments: [true, false])
+  func `A change whose request or response is lost is made once`(arrives: Bool) async throws {
     _ = try await fixture.store().increment(1, of: fixture)
     let store = try fixture.store(
       through: MeddlingTransport(firstChange: { (request, send) throws(HTTPTransportError) in
+        guard arrives else { throw .timedOut }
         _ = try await send(request)
         throw .connectionLost("lost")
       }))
-    #expect(try await store.increment(1, of: fixture) == 2)
-    #expect(try await fixture.number() == 2)
-  }
-
-  @Test(.fault("lost answer")) func `A change that never arrived is made once`() async throws {
-    _ = try await fixture.store().increment(1, of: fixture)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { (_, _) throws(HTTPTransportError) in throw .timedOut }))
     #expect(try await store.increment(1, of: fixture) == 2)
     #expect(try await fixture.number() == 2)
   }
@@ -143,8 +137,8 @@ struct LostAnswerTests {
     #expect(try await fixture.number() == 1)
   }
 
-  @Test(.fault("lost answer"))
-  func `A call that is cancelled while its change is under way says that it may be applied`() async throws {
+  @Test(.fault("lost answer"), arguments: [false, true])
+  func `A call that is cancelled during its commit says that it may be applied`(removes: Bool) async throws {
     _ = try await fixture.store().increment(1, of: fixture)
     let isSent = Atomic(false)
     let store = try fixture.store(
@@ -154,12 +148,15 @@ struct LostAnswerTests {
         do { try await Task.sleep(for: .seconds(600)) } catch {}
         throw .cancelled
       }))
-    let saving = Task { try await store.increment(1, of: fixture) }
+    let call = Task {
+      removes
+        ? try await store.remove(.everything, in: fixture.group) : try await store.increment(1, of: fixture)
+    }
     try await eventually { isSent.load(ordering: .relaxed) }
-    saving.cancel()
-    let error = await #expect(throws: CacheError(.cancelled, "")) { try await saving.value }
+    call.cancel()
+    let error = await #expect(throws: CacheError(.cancelled, "")) { try await call.value }
     #expect(error?.message.contains("may or may not have been applied") == true)
-    #expect(try await fixture.number() == 2)
+    #expect(try await fixture.number() == (removes ? 0 : 2))
   }
 
   @Test(.fault("etcd silent")) func `A change that etcd refuses has a known outcome`() async throws {
