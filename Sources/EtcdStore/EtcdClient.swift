@@ -60,9 +60,14 @@ final class EtcdClient: Sendable {
     until deadline: ContinuousClock.Instant
   ) async throws(EtcdFailure) -> EtcdOutcome {
     let message = Self.message(if: conditions, operations, otherwise: otherwise)
-    let response = try await call(
-      "kv/txn", message, isWrite: operations.contains(where: \.isWrite), until: deadline)
-    return try EtcdOutcome(response, if: conditions, of: operations, otherwise: otherwise)
+    let isPossible = !conditions.contains { $0.modRevision == .max }
+    let isWrite = isPossible && operations.contains(where: \.isWrite)
+    let response = try await call("kv/txn", message, isWrite: isWrite, until: deadline)
+    do {
+      return try EtcdOutcome(response, if: conditions, of: operations, otherwise: otherwise)
+    } catch {
+      throw EtcdFailure(cause: error.cause, outcomeIsUnknown: isWrite)
+    }
   }
 
   static func message(
@@ -226,23 +231,20 @@ final class EtcdClient: Sendable {
     } catch {
       throw EtcdFailure(error, at: endpoint)
     }
+    let isOK = response.head.status == .ok
+    // Such as the page of a proxy.
+    let unexpected = EtcdFailure.Cause.malformed("its status is \(response.head.status.code)")
     let object: JSONObject
     do {
       object = try EtcdResponse.object(response.body)
     } catch {
-      // Such as the page of a proxy.
-      let reason =
-        response.head.status == .ok ? error.cause : .malformed("its status is \(response.head.status.code)")
-      throw EtcdFailure(reason, at: endpoint, outcomeIsUnknown: true)
+      throw EtcdFailure(isOK ? error.cause : unexpected, at: endpoint, outcomeIsUnknown: true)
     }
-    guard response.head.status == .ok else {
-      guard case .integer? = object["code"] else {
-        throw EtcdFailure(
-          .malformed("its status is \(response.head.status.code)"), at: endpoint, outcomeIsUnknown: true)
-      }
-      throw EtcdFailure(error: object, at: endpoint)
+    if isOK { return object }
+    guard case .integer? = object["code"] else {
+      throw EtcdFailure(unexpected, at: endpoint, outcomeIsUnknown: true)
     }
-    return object
+    throw EtcdFailure(error: object, at: endpoint)
   }
 
   private func request(

@@ -43,10 +43,7 @@ extension EtcdCacheStore {
       for (index, endpoint) in access.client.endpoints.enumerated() {
         group.addTask { [client = access.client.only(endpoint), key = access.names.keys] in
           do throws(EtcdFailure) {
-            return (
-              index,
-              .success(try await client.member(asking: key, until: ContinuousClock.now + timeout))
-            )
+            return (index, .success(try await client.member(asking: key, until: .now + timeout)))
           } catch {
             return (index, .failure(error.cacheError))
           }
@@ -65,8 +62,8 @@ extension EtcdCacheStore {
     try await store.run { (backend) throws(CacheError) in
       _ = try backend.page(of: backend.names.all, limit: 1)
       // etcd checks the rights to all that a transaction may do before it checks whether it is to do it.
-      let never = EtcdCondition(key: backend.names.keys, modRevision: .max)
-      _ = try backend.transaction(if: [never], [.put(backend.names.keys, [])])
+      let keys = backend.names.keys
+      _ = try backend.transaction(if: [.never(keys)], [.put(keys, [])])
     }
   }
 
@@ -88,8 +85,7 @@ extension EtcdCacheStore {
     }
     throw CacheError(
       .timedOut, "etcd reports no changes to \(group.name), so every lookup asks it.",
-      advice:
-        "Check whether something between here and etcd, such as a proxy, buffers responses."
+      advice: "Check whether something between here and etcd, such as a proxy, buffers responses."
     )
   }
 }

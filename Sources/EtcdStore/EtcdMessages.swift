@@ -64,10 +64,13 @@ enum EtcdOperation: Sendable {
   }
 }
 
-/// That a key was last written at a revision; 0 means that it is not there.
+/// That a key was last written at a revision; 0 means that it does not exist.
 struct EtcdCondition: Sendable {
   let key: String
   let modRevision: Int64
+
+  /// One that never holds.
+  static func never(_ key: String) -> EtcdCondition { EtcdCondition(key: key, modRevision: .max) }
 
   var json: JSONValue {
     .object([

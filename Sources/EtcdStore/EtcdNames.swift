@@ -77,25 +77,18 @@ struct EtcdNames: Sendable {
 
 /// All keys from the first up to, but not including, the last.
 struct EtcdRange: Sendable {
-  var start: [UInt8]
+  let start: [UInt8]
   let end: [UInt8]
-
-  /// What is below a name, as in a directory.
-  init(below name: String) {
-    start = Array((name + "/").utf8)
-    // What follows the slash.
-    end = Array((name + "0").utf8)
-  }
-
-  init(from start: [UInt8], to end: [UInt8]) {
-    self.start = start
-    self.end = end
-  }
 
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end)
   }
 
   /// What is left of it after a key.
-  func after(_ key: [UInt8]) -> EtcdRange { EtcdRange(from: key + [0], to: end) }
+  func after(_ key: [UInt8]) -> EtcdRange { EtcdRange(start: key + [0], end: end) }
+}
+
+extension EtcdRange {
+  /// What is below a name, as in a directory: up to what follows the slash.
+  init(below name: String) { self.init(start: Array((name + "/").utf8), end: Array((name + "0").utf8)) }
 }

@@ -1,4 +1,9 @@
+import GLibSupport
 public import Sealing
+import SecretService
+import StoreSupport
+import Synchronization
+import TokenCache
 
 /// The store's etcd user, where etcd requires one.
 public struct EtcdUser: Sendable {
@@ -14,5 +19,107 @@ public struct EtcdUser: Sendable {
   public init(name: String, password: KeySource) {
     self.name = name
     self.password = password
+  }
+}
+
+/// The user's token, which etcd accepts for some minutes.
+final class EtcdSession: Sendable {
+  private let user: EtcdUser
+  private let environment: [String: String]
+  private let busAddress: String?
+  private let state = Mutex(State())
+  private let queue = BlockingQueue(label: "llavero.etcd.password")
+
+  private struct State {
+    /// Empty before the first request; `nil` in it where etcd has authentication disabled.
+    var token: String??
+    /// A password that a person gave.
+    var password: SecretBytes?
+    /// Whether a person was asked for it, or for that of the keyring.
+    var wasAsked = false
+  }
+
+  init(_ user: EtcdUser, environment: [String: String], busAddress: String?) {
+    self.user = user
+    self.environment = environment
+    self.busAddress = busAddress
+  }
+
+  /// Lets the next request ask for another token, unless one did meanwhile.
+  func forget(_ token: String?) {
+    state.withLock { if $0.token == .some(token) { $0.token = .none } }
+  }
+
+  private var knownToken: String?? { state.withLock(\.token) }
+
+  /// The token; `nil` where etcd requires none.
+  func token(
+    at endpoint: EtcdEndpoint, within timeout: Duration,
+    _ authenticate:
+      @escaping @Sendable (_ name: String, _ password: String) async throws(EtcdFailure) -> String?
+  ) async throws(EtcdFailure) -> String? {
+    if let token = knownToken { return token }
+    func failure(_ error: CacheError) -> EtcdFailure {
+      EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
+    }
+    // A request for the token ends earlier by itself, and the next endpoint is asked.
+    return try await queue.run(
+      timeout: timeout + EtcdBackend.margin, onCancel: failure(Self.cancelled),
+      onTimeout: failure(Self.timedOut)
+    ) { [self] (cancellable) throws(EtcdFailure) in
+      if let token = knownToken { return token }
+      let password: SecretBytes
+      do throws(CacheError) {
+        password = try self.password(cancellable)
+      } catch {
+        throw EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
+      }
+      let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+      let token = try waiting(cancellable) { [user] () async throws(EtcdFailure) in
+        try await authenticate(user.name, text)
+      }
+      state.withLock { $0.token = .some(token) }
+      return token
+    }
+  }
+
+  /// How long a person has to be asked for the password, or for the keyring's; `nil` where none has, or was before.
+  private var promptTimeout: Duration? {
+    if state.withLock(\.wasAsked) { return nil }
+    return switch user.password {
+    case .passphrase: .seconds(600)
+    case .keyring(_, .allowed(let time), _): time
+    default: nil
+    }
+  }
+
+  /// Throws where a person has to be asked first: a request has less time than that takes.
+  func checkPassword() throws(CacheError) {
+    if promptTimeout != nil {
+      throw CacheError(.locked, "etcd's password is required.", underlyingError: Disposition.unlock)
+    }
+  }
+
+  func askForPassword() async throws(CacheError) {
+    guard let promptTimeout else { return }
+    try await queue.run(timeout: promptTimeout, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
+      [self] (cancellable) throws(CacheError) in
+      if state.withLock(\.wasAsked) { return }
+      _ = try password(cancellable)
+      state.withLock { $0.wasAsked = true }
+    }
+  }
+
+  private static let cancelled = CacheError(.cancelled, "Waiting for etcd's password was cancelled.")
+  private static let timedOut = CacheError(
+    .timedOut, "etcd's password did not come in time.", advice: "Try again.")
+
+  private func password(_ cancellable: Cancellable) throws(CacheError) -> SecretBytes {
+    if let password = state.withLock(\.password) { return password }
+    let password = try user.password.password(
+      of: "etcd's user \(user.name)", attribute: ("etcd-user", user.name), environment: environment,
+      busAddress: busAddress, cancellable)
+    if case .passphrase = user.password { state.withLock { $0.password = password } }
+    return password
   }
 }

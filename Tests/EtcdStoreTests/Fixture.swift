@@ -30,26 +30,28 @@ final class Fixture: SharedStoreFixture {
     keyFile = scratch.path + "/key"
     try Self.writePrivate((0..<32).map { UInt8($0) }, to: keyFile)
     cache = TokenCacheAccessor(
-      store: try Self.store(self.node.endpoint, prefix: prefix, key: .keyFile(path: keyFile)), group: group)
+      store: try Self.store([self.node.endpoint], prefix: prefix, key: .keyFile(path: keyFile)), group: group)
   }
 
   /// Another store, as another process would have it.
   func store(
-    key: KeySource? = nil, prefix: String? = nil, user: EtcdUser? = nil, timeout: Duration = .seconds(120),
-    watching: GroupWatch.Timing? = .standard, through transport: (any HTTPTransport)? = nil
+    at endpoints: [String]? = nil, key: KeySource? = nil, prefix: String? = nil, user: EtcdUser? = nil,
+    timeout: Duration = .seconds(120), watching: GroupWatch.Timing? = .standard,
+    through transport: (any HTTPTransport)? = nil
   ) throws -> EtcdCacheStore {
     try Self.store(
-      node.endpoint, prefix: prefix ?? self.prefix, key: key ?? .keyFile(path: keyFile), user: user,
+      endpoints ?? [node.endpoint], prefix: prefix ?? self.prefix, key: key ?? .keyFile(path: keyFile),
+      user: user,
       timeout: timeout, watching: watching, through: transport)
   }
 
   private static func store(
-    _ endpoint: String, prefix: String, key: KeySource, user: EtcdUser? = nil,
+    _ endpoints: [String], prefix: String, key: KeySource, user: EtcdUser? = nil,
     timeout: Duration = .seconds(120),
     watching: GroupWatch.Timing? = .standard, through transport: (any HTTPTransport)? = nil
   ) throws -> EtcdCacheStore {
     try EtcdCacheStore(
-      endpoints: [endpoint], prefix: prefix, key: key, user: user,
+      endpoints: endpoints, prefix: prefix, key: key, user: user,
       transport: transport ?? Self.transport.get(),
       timeout: timeout, watching: watching, environment: [:], scrypt: scrypt)
   }

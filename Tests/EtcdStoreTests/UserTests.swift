@@ -105,6 +105,20 @@ struct UserTests {
     #expect(error.message.contains("password") == false)
   }
 
+  @Test(.fault("endpoint"))
+  func `An endpoint that hangs while it authenticates is left for the next one`() async throws {
+    let hanging = "127.0.0.1:\(ReservedPort.refusing.number)"
+    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
+      guard request.head.authority == hanging else { return try await send(request) }
+      do { try await Task.sleep(for: request.timeout) } catch { throw .cancelled }
+      throw .timedOut
+    }
+    let endpoints = ["http://\(hanging)", fixture.node.endpoint]
+    let store = try fixture.store(at: endpoints, user: user(), watching: nil, through: transport)
+    try await cache(store).save(token)
+    #expect(try await cache(store).finds(token))
+  }
+
   @Test(.fault("etcd refuses"))
   func `A token that etcd no longer accepts is renewed, in the middle of a change too`() async throws {
     let isFirst = Atomic(true)
