@@ -76,9 +76,7 @@ struct ClusterTests {
   }
 
   @Test(.fault("node cut off"))
-  func `A node that is cut off from the others gives no response rather than a stale one`()
-    async throws
-  {
+  func `A node that is cut off from the others gives no stale response`() async throws {
     try await fixture.store().increment(1, of: fixture)
     let node = try cluster.follower()
     let there = cluster.endpoints[node]
@@ -132,9 +130,7 @@ struct ClusterTests {
   }
 
   @Test(.fault("lossy network"))
-  func `A response that comes too late is looked up at another node, and the change is made once`()
-    async throws
-  {
+  func `A change whose response comes too late is made once`() async throws {
     let (relay, endpoint) = try cluster.relay(to: 0)
     defer { relay.close() }
     let store = try fixture.store(at: [endpoint, cluster.endpoints[1]])

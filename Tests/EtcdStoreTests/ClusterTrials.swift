@@ -43,9 +43,7 @@ struct ClusterTrials {
   }
 
   @Test(.fault("restored"))
-  func `A snapshot that is restored on all three nodes as the article says has what was there`()
-    async throws
-  {
+  func `A snapshot that is restored on all nodes as the article says is complete`() async throws {
     let article = try String(
       decoding: Data(
         contentsOf: SharedFiles.repository.appending(path: "Documentation/Llavero.docc/SeveralMachines.md")),

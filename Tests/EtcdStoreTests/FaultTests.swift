@@ -203,9 +203,7 @@ struct FaultTests {
   }
 
   @Test(.fault("full or large"))
-  func `A change of three hundred shards is made as a whole, and a larger one refused`()
-    async throws
-  {
+  func `A change of 300 shards is made as a whole, and a larger one refused`() async throws {
     let store = try fixture.store()
     let accounts = Array(0..<300)
     try await store.write(1, to: accounts, of: fixture)
@@ -250,37 +248,23 @@ struct FaultTests {
       "http://192.0.2.1:2379", "http://etcd.example.com", "http://127.0.0.1.example.com", "etcd:2379", "",
       "https://user:hunter2@etcd.example.com", "https://etcd.example.com/path", "ftp://127.0.0.1",
     ] {
-      let error = #expect(throws: CacheError.self) {
-        try EtcdCacheStore(
-          endpoints: [endpoint], prefix: "/a", key: .keyFile(path: "k"), transport: MeddlingTransport())
-      }
+      let error = #expect(throws: CacheError.self) { try fixture.store(at: [endpoint]) }
       #expect(error?.advice?.isEmpty == false && error?.description.contains("hunter2") == false)
     }
     for prefix in ["", "/", "///", "a b", "a\nb", String(repeating: "x", count: 256)] {
-      #expect(throws: CacheError(.refused, "")) {
-        try EtcdCacheStore(
-          endpoints: ["https://etcd.example.com"], prefix: prefix, key: .keyFile(path: "k"),
-          transport: MeddlingTransport())
-      }
+      #expect(throws: CacheError(.refused, "")) { try fixture.store(prefix: prefix) }
     }
-    #expect(throws: CacheError(.unavailable, "")) {
-      try EtcdCacheStore(
-        endpoints: [], prefix: "/a", key: .keyFile(path: "k"), transport: MeddlingTransport())
-    }
+    #expect(throws: CacheError(.unavailable, "")) { try fixture.store(at: []) }
   }
 
   @Test(.fault("endpoint")) func `An endpoint that does not respond is left for the next one`() async throws {
     try await fixture.cache.save(one)
     let dead = "http://127.0.0.1:\(ReservedPort.refusing.number)"
-    let store = try EtcdCacheStore(
-      endpoints: [dead, fixture.node.endpoint], prefix: fixture.prefix, key: .keyFile(path: fixture.keyFile),
-      transport: Fixture.transport.get(), timeout: .seconds(120), environment: [:])
+    let store = try fixture.store(at: [dead, fixture.node.endpoint])
     #expect(try await cache(store).finds(one))
     try await cache(store).save(two)
     #expect(try await cache(store).finds(two))
-    let unreachable = try EtcdCacheStore(
-      endpoints: [dead], prefix: fixture.prefix, key: .keyFile(path: fixture.keyFile),
-      transport: Fixture.transport.get(), timeout: .seconds(60), environment: [:])
+    let unreachable = try fixture.store(at: [dead], timeout: .seconds(60))
     let error = await #expect(throws: CacheError.self) { try await cache(unreachable).save(two) }
     #expect(
       error?.code == .unavailable && error?.message.contains("No endpoint of etcd can be reached") == true)

@@ -15,9 +15,7 @@ struct ManyProcessesTests {
     try await Fixture().saveByProcessesThatAreKilled()
   }
 
-  @Test func `Two processes see each other's changes with their first lookup where every lookup asks`()
-    async throws
-  {
+  @Test func `Processes that check every lookup see each other's changes at once`() async throws {
     let fixture = try Fixture()
     let cache = fixture.accessor(on: try fixture.store(watching: nil))
     try await CheckingFixture(fixture: fixture, cache: cache).saveInTurnsWithAnotherProcess()

@@ -64,9 +64,7 @@ struct RenewalTests {
   }
 
   @Test(.fault("one renews"))
-  func `A waiting call continues when the account has changed, and finds what the other has written`()
-    async throws
-  {
+  func `A waiting call continues when another has changed the account, and finds that`() async throws {
     let (one, other) = (try fixture.store(), try fixture.store())
     let (shard, group) = (fixture.shard(token), fixture.group)
     let cache = TokenCacheAccessor(store: other, group: group)
@@ -89,9 +87,7 @@ struct RenewalTests {
   }
 
   @Test(.fault("turn ends"))
-  func `A turn ends with its call, also after an error and a cancellation`()
-    async throws
-  {
+  func `A turn ends with its call, also after an error and a cancellation`() async throws {
     let leases = Leases()
     let store = try fixture.store(through: leases.transport)
     let (shard, group) = (fixture.shard(token), fixture.group)

@@ -26,9 +26,7 @@ struct CallCountTests {
     }
   }
 
-  @Test func `A read asks where the default collection is and whether it is locked, and nothing else of it`()
-    async throws
-  {
+  @Test func `A read asks for the default collection's path and lock alone`() async throws {
     for (selection, calls) in [
       (.some([fixture.shard(first)]), ["ReadAlias", "Get", "SearchItems", "GetAll", "GetSecrets"]),
       (.all, ["ReadAlias", "Get", "SearchItems", "SearchItems", "GetSecrets"]),

@@ -84,9 +84,7 @@ struct CoherenceTests {
     #expect(!quiet.contains("SearchItems"))
   }
 
-  @Test func `No reader uses its memory during a write; after a failed one readers use it again`()
-    async throws
-  {
+  @Test func `No reader uses its memory during a write, and all do after a failed one`() async throws {
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([]), .objectPaths([])]), "CreateItem": .silence,
     ])

@@ -16,12 +16,7 @@ struct ConfirmedAccessTests {
   private let group = "org.example.shared"
 
   private func service(_ answers: [String: FakeService.Answer]) throws -> FakeService {
-    let item = FakeService.Answer.reply([
-      .properties([
-        "Attributes": .dictionary(["xdg:schema": "org.llavero.TokenCache", "group": group]),
-        "Label": .string(""), "Locked": .boolean(false),
-      ])
-    ])
+    let item = FakeService.Answer.item(["xdg:schema": "org.llavero.TokenCache", "group": group])
     let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
     return try FakeService(["GetAll": item, "Unlock": prompt].merging(answers) { $1 })
   }

@@ -97,8 +97,7 @@ struct DaemonFaultTests {
 
   @Test(.fault("taken over"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
   func `A keyring of another kind in its place shows its own items, and no error stays`() async throws {
-    let first = try Fixture()
-    try await first.cache.save(token)
+    let first = try await Fixture(saving: token)
     first.keyring.killDaemon()
     try first.keyring.startDaemon(.kwallet)
     let cache = TokenCacheAccessor(store: first.store, group: first.group)
@@ -123,10 +122,7 @@ struct DaemonFaultTests {
     let fixture = try await Fixture(saving: token)
     try fixture.keyring.lockCollection()
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
-    let store = KeyringCacheStore(
-      prompt: .allowed(waitingUpTo: .seconds(1)), busAddress: fixture.keyring.busAddress,
-      environment: fixture.keyring.environment)
-    let cache = fixture.accessor(on: store)
+    let cache = fixture.accessor(on: fixture.promptingStore(for: .seconds(1)))
     for _ in 0..<2 {
       await #expect(throws: CacheError(.timedOut, "")) { try await cache.finds(token) }
       await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(next) }
@@ -145,17 +141,10 @@ struct DaemonFaultTests {
     let item = FakeService.collection + "/1"
     let group = try KeychainGroup("org.example.shared")
     let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
-    let attributes = [
-      "xdg:schema": "org.llavero.TokenCache", "group": group.name, "shard": shard.rawValue, "version": "1",
-    ]
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
       "GetSecrets": .error("org.example.Error.Odd"),
-      "GetAll": .reply([
-        .properties([
-          "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
-        ])
-      ]),
+      "GetAll": .item(Fixture.attributes(shard, of: group)),
     ])
     service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
     let store = service.store()

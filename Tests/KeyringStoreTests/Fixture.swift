@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import KeyringStore
 import SecretService
 import StoreSupport
@@ -67,6 +68,13 @@ struct Fixture: SharedStoreFixture {
   /// Another accessor on another store.
   func otherCache() -> TokenCacheAccessor { accessor(on: otherStore()) }
 
+  /// A store that may prompt for some time.
+  func promptingStore(for limit: Duration) -> KeyringCacheStore {
+    KeyringCacheStore(
+      prompt: .allowed(waitingUpTo: limit), timeout: .seconds(120), busAddress: keyring.busAddress,
+      environment: keyring.environment)
+  }
+
   private static func store(
     _ keyring: PrivateKeyring, _ provider: KeyringProvider, timeout: Duration,
     environment: [String: String] = [:]
@@ -82,11 +90,13 @@ struct Fixture: SharedStoreFixture {
   }
 
   /// The attributes that the format gives a shard's item.
-  func attributes(_ shard: ShardID) -> [String: String] {
+  static func attributes(_ shard: ShardID, of group: KeychainGroup) -> [String: String] {
     [
       "xdg:schema": "org.llavero.TokenCache", "group": group.name, "shard": shard.rawValue, "version": "1",
     ]
   }
+
+  func attributes(_ shard: ShardID) -> [String: String] { Self.attributes(shard, of: group) }
 
   struct Item: Equatable {
     let properties: ItemProperties
@@ -177,4 +187,15 @@ extension FakeService {
   }
 
   var hasBeenWrittenTo: Bool { !Set(["CreateItem", "SetSecret", "Delete"]).isDisjoint(with: calls) }
+}
+
+extension FakeService.Answer {
+  /// An unlocked item with these attributes.
+  static func item(_ attributes: [String: String]) -> Self {
+    .reply([
+      .properties([
+        "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
+      ])
+    ])
+  }
 }

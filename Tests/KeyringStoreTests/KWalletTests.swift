@@ -55,8 +55,7 @@ struct KWalletTests {
   }
 
   @Test(.fault("KWallet")) func `What is removed is gone, and only that`() async throws {
-    let fixture = try fixture()
-    for token in [token, next, other] { try await fixture.cache.save(token) }
+    let fixture = try await Fixture(.kwallet, saving: token, next, other)
     let second = try fixture.otherGroup(on: fixture.store)
     try await second.save(token)
     #expect(try await fixture.store.groups().map(\.name) == ["org.example.other", "org.example.shared"])

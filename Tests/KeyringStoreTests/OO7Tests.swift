@@ -33,9 +33,7 @@ struct OO7Tests {
   }
 
   @Test(.fault("oo7"))
-  func `A save that changes an item takes its place and leaves one with the format's attributes`()
-    async throws
-  {
+  func `A save replaces the item by one with the format's attributes`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     let shard = fixture.shard(token)
     let before = try #require(try await fixture.items(shard).first).properties
@@ -48,8 +46,7 @@ struct OO7Tests {
   }
 
   @Test(.fault("oo7")) func `What is removed is gone after a restart, and only that`() async throws {
-    let fixture = try Fixture(provider: .oo7)
-    for token in [token, next, other] { try await fixture.cache.save(token) }
+    let fixture = try await Fixture(.oo7, saving: token, next, other)
     let second = try fixture.otherGroup(on: fixture.store)
     try await second.save(token)
     try await fixture.cache.removeAccount(token.homeAccountID)
@@ -77,8 +74,7 @@ struct OO7Tests {
 
   @Test(.fault("oo7 replaces"), arguments: [true, false])
   func `A reader who comes while an item is replaced waits for the new one`(readsAll: Bool) async throws {
-    let fixture = try Fixture(provider: .oo7)
-    for token in [token, other] { try await fixture.cache.save(token) }
+    let fixture = try await Fixture(.oo7, saving: token, other)
     let shards = try await Set(fixture.store.read(.all, in: fixture.group).documents.keys)
     try fixture.order("oo7-holds-replacement")
     async let save: Void = fixture.cache.save(next)
@@ -147,11 +143,5 @@ extension Fixture {
     FileManager.default.fileExists(atPath: keyring.directory + "/" + name)
   }
 
-  /// A cache of another process that may ask the person.
-  fileprivate func promptingCache() -> TokenCacheAccessor {
-    let store = KeyringCacheStore(
-      prompt: .allowed(waitingUpTo: .seconds(120)), timeout: .seconds(120), busAddress: keyring.busAddress,
-      environment: keyring.environment)
-    return accessor(on: store)
-  }
+  fileprivate func promptingCache() -> TokenCacheAccessor { accessor(on: promptingStore(for: .seconds(120))) }
 }

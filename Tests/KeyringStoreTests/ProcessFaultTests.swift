@@ -11,9 +11,7 @@ struct ProcessFaultTests {
   private let next = SampleToken("next", account: 1)
 
   @Test(.fault("lock stopped"))
-  func `A stopped holder of the lock makes writers wait until their timeout, and readers not at all`()
-    async throws
-  {
+  func `While the lock's holder is stopped writers time out, and readers go on`() async throws {
     let fixture = try await Fixture(saving: token)
     let worker = try await fixture.holder()
     worker.stop()

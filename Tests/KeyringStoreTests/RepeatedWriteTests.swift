@@ -25,16 +25,9 @@ struct RepeatedWriteTests {
     let group = try KeychainGroup("org.example.shared")
     let shard = ShardID(homeAccountID: "1.t", group: group)
     let stored = StoredSecret(number: 0)
-    let attributes = [
-      "xdg:schema": "org.llavero.TokenCache", "group": group.name, "shard": shard.rawValue, "version": "1",
-    ]
     let service = try FakeService([
       "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
-      "GetAll": .reply([
-        .properties([
-          "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
-        ])
-      ]),
+      "GetAll": .item(Fixture.attributes(shard, of: group)),
       "GetSecrets": .computed { _ in
         .reply([.array(of: "{o(oayays)}", [.entry(.objectPath(item), stored.secret)])])
       },
@@ -49,9 +42,7 @@ struct RepeatedWriteTests {
           return .reply([])
         }),
     ])
-    let store = KeyringCacheStore(
-      timeout: .seconds(60), allowsPlainSession: true, busAddress: service.keyring.busAddress,
-      environment: service.keyring.environment)
+    let store = service.store(timeout: .seconds(60))
     let number = try await store.update([shard], in: group) { contents in
       let number = 1 + (StoredSecret.number(in: contents[shard]) ?? 0)
       contents[shard] = StoredSecret.document(number)
@@ -67,9 +58,7 @@ struct RepeatedWriteTests {
   }
 
   @Test(.fault("writer killed"))
-  func `A save after another writer died in the middle searches, and readers trust memory again`()
-    async throws
-  {
+  func `After a writer died in the middle a save searches, and readers use memory again`() async throws {
     let fixture = try Fixture()
     let (old, new, next) = (
       SampleToken("old", account: 0), SampleToken("new", account: 0), SampleToken("next", account: 0)

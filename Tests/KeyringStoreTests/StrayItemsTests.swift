@@ -15,9 +15,8 @@ struct StrayItemsTests {
 
   @Test(.fault("stray items"))
   func `Two items of one shard are read as one, reported, and become one`() async throws {
-    let fixture = try Fixture()
+    let fixture = try await Fixture(saving: one)
     let shard = fixture.shard(one)
-    try await fixture.cache.save(one)
     try await fixture.create(fixture.attributes(shard), try await fixture.shardText(two))
     #expect(try await fixture.items(shard).count == 2)
 
@@ -158,9 +157,8 @@ struct StrayItemsTests {
   }
 
   @Test func `A damaged copy hides neither itself nor what the other copy holds`() async throws {
-    let fixture = try Fixture()
+    let fixture = try await Fixture(saving: one)
     let shard = fixture.shard(one)
-    try await fixture.cache.save(one)
     try await fixture.create(fixture.attributes(shard), "garbage")
     let cache = fixture.otherCache()
     let exported = try await cache.snapshot()

@@ -30,8 +30,7 @@ struct UnreachableKeyringTests {
   }
 
   @Test(.fault("killed")) func `A save after a restart connects again`() async throws {
-    let fixture = try Fixture()
-    try await fixture.cache.save(token)
+    let fixture = try await Fixture(saving: token)
     try fixture.keyring.restartDaemon()
     try await fixture.cache.save(next)
     for saved in [token, next] { #expect(try await fixture.otherCache().finds(saved)) }
@@ -46,9 +45,7 @@ struct UnreachableKeyringTests {
   }
 
   @Test(.conformance(71), .fault("no service"))
-  func `Without a service every operation says so, and works once there is one`()
-    async throws
-  {
+  func `Without a service every operation fails, and works once there is one`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     try fixture.keyring.startDaemon()
@@ -75,9 +72,7 @@ struct UnreachableKeyringTests {
   }
 
   @Test(.fault("stopped"))
-  func `A daemon that does not answer is waited for until the timeout and works again later`()
-    async throws
-  {
+  func `A daemon that does not respond is waited for until the timeout`() async throws {
     let fixture = try Fixture(timeout: .seconds(1))
     let patient = fixture.otherCache()
     try await patient.save(token)
