@@ -26,7 +26,7 @@ package struct EtcdFailure: Error {
 
   let cause: Cause
   /// Whether etcd may have carried the request out all the same.
-  let outcomeIsUnknown: Bool
+  var outcomeIsUnknown = false
   /// A sentence that names the endpoint, for the failure of one.
   var reason = ""
   /// Whether the endpoint may be a member that is being started.
@@ -34,18 +34,13 @@ package struct EtcdFailure: Error {
 
   static func malformed(_ reason: String) -> EtcdFailure { EtcdFailure(cause: .malformed(reason)) }
 
-  init(cause: Cause, outcomeIsUnknown: Bool = false) {
-    self.cause = cause
-    self.outcomeIsUnknown = outcomeIsUnknown
-  }
-
   /// Whether the network or the cluster is down.
   package var isOutage: Bool { outageReason != nil }
 
-  /// Why those that were asked did not respond, without the conclusion that none can be reached.
+  /// Why the endpoints did not respond, without the conclusion that none can be reached.
   package var outageReason: String? {
     switch cause {
-    case .unreachable(let reasons), .timedOut(let reasons): Self.list(reasons)
+    case .unreachable(let reasons), .timedOut(let reasons): reasons.joined(separator: " ")
     default: nil
     }
   }
@@ -113,7 +108,7 @@ package struct EtcdFailure: Error {
     case .refused(let code, let message): Self.explanation(of: code, message)
     case .unreachable(let reasons):
       (
-        .unavailable, "No endpoint of etcd can be reached. " + Self.list(reasons),
+        .unavailable, "No endpoint of etcd can be reached. " + reasons.joined(separator: " "),
         "Check that etcd runs there (\"etcdctl endpoint health\"), and the names, ports and certificates."
       )
     case .timedOut(let reasons):
@@ -144,8 +139,6 @@ package struct EtcdFailure: Error {
     case .password(let error): (error.code, error.message, error.advice)
     }
   }
-
-  private static func list(_ reasons: [String]) -> String { reasons.joined(separator: " ") }
 
   /// What the messages of etcd 3.4 and 3.5 mean, by what is in them.
   private static let refusals: [(phrases: [String], CacheError.Code, String, advice: String)] = [
