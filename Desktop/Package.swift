@@ -39,6 +39,7 @@ let package = Package(
     .target(
       name: "KeychainModel",
       dependencies: [
+        .product(name: "Configuration", package: "llavero"),
         .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
@@ -53,7 +54,8 @@ let package = Package(
     .target(
       name: "KeychainWindow",
       dependencies: [
-        "GTKSupport", "KeychainModel", .product(name: "TokenCache", package: "llavero"),
+        "GTKSupport", "KeychainModel", .product(name: "Configuration", package: "llavero"),
+        .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),
     .executableTarget(

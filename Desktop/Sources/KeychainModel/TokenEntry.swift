@@ -1,3 +1,4 @@
+public import Configuration
 public import FoundationEssentials
 public import TokenCache
 
@@ -17,18 +18,11 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public let id: ID
   /// The kind of token, in words.
   public let kind: String
-  /// `nil` for tokens of an application.
-  public let homeAccountID: String?
-  public let environment: String?
-  public let clientID: String?
-  /// The family of clients that may use a refresh token.
-  public let familyID: String?
+  /// What the tool lists, too.
+  public let summary: RecordSummary
   public let tenantID: String?
   /// In the server's words and order.
   public let scopes: [String]
-  public let cachedAt: Date?
-  /// Of access tokens; the others have no end that is known.
-  public let expiresOn: Date?
   /// Until when the token serves while the token service is down.
   public let extendedExpiresOn: Date?
   /// Whether a refresh token is there that the client may use for the account.
@@ -37,25 +31,28 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   init(_ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool) {
     id = ID(section: section, key: key)
     kind = credential.credentialType.words
-    homeAccountID = credential.homeAccountID
-    environment = credential.environment
-    clientID = credential.clientID
-    familyID = credential.familyID
+    summary = RecordSummary(section, key: key, credential)
     tenantID = section == .refreshToken ? nil : credential.realm
     scopes = (credential.target ?? "").split(separator: " ").map(String.init)
-    cachedAt = credential.cachedAt
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
-    expiresOn = isAccessToken ? credential.expiresOn : nil
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
     self.isRenewable = isRenewable && isAccessToken
   }
 
-  /// How much of its time is left; `nil` where that is not known.
+  /// `nil` for tokens of an application.
+  public var homeAccountID: String? { summary.homeAccountId }
+  public var environment: String? { summary.environment }
+  public var clientID: String? { summary.clientId }
+  /// The family of clients that may use a refresh token.
+  public var familyID: String? { summary.familyId }
+  var expiresOn: Date? { summary.expiresOn }
+
+  /// How much of its time is left; `nil` where that is unknown.
   public func timeLeft(at now: Date) -> TimeLeft? {
-    expiresOn.map { TimeLeft(until: $0, from: cachedAt, at: now) }
+    expiresOn.map { TimeLeft(until: $0, from: summary.cachedAt, at: now) }
   }
 
-  /// What can be said of renewing it.
+  /// Whether it can be renewed, in words.
   public func renewal(at now: Date) -> String? {
     guard id.section == .accessToken else { return nil }
     if let extendedExpiresOn, expiresOn.map({ $0 <= now }) ?? true, extendedExpiresOn > now {
@@ -76,7 +73,7 @@ extension CredentialType {
     case .boundRefreshToken: "Refresh token bound to a device"
     case .primaryRefreshToken: "Primary refresh token"
     case .idToken, .legacyIDToken: "ID token"
-    case .other: "Token of an unknown kind"
+    case .other: "Unknown token"
     }
   }
 }

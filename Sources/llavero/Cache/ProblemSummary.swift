@@ -18,14 +18,7 @@ struct ProblemSummary: Encodable, Sendable {
   /// Tells the person about problems, on standard error.
   static func report(_ problems: [StoreProblem]) {
     for problem in problems {
-      let advice =
-        switch problem.kind {
-        case .duplicate: "The next write makes them one."
-        case .newerVersion: "It was left as it is; update llavero to read it."
-        case .wrongKey: "It was left as it is; restore the store's files from one backup."
-        case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."
-        }
-      Terminal.error("warning: " + sentences(printable(problem.detail), advice, problem.remedy.command))
+      Terminal.error("warning: " + sentences(printable(problem.detail), problem.advice, problem.remedy.command))
     }
   }
 }

@@ -1,0 +1,13 @@
+public import TokenCache
+
+extension StoreProblem {
+  /// What was done about it, and what helps besides its remedy, in a sentence.
+  public var advice: String {
+    switch kind {
+    case .duplicate: "The next write merges the copies."
+    case .newerVersion: "It was left as it is; update llavero to read it."
+    case .wrongKey: "It was left as it is; restore the store's files from one backup."
+    case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."
+    }
+  }
+}
