@@ -40,12 +40,9 @@ let package = Package(
       name: "KeychainModel",
       dependencies: [
         .product(name: "Configuration", package: "llavero"),
-        .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
-        .product(name: "KeyringStore", package: "llavero"),
         .product(name: "MSALExtensionsStore", package: "llavero"),
-        .product(name: "Sealing", package: "llavero"),
         .product(name: "SecretService", package: "llavero"),
         .product(name: "SoupTransport", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
@@ -55,6 +52,7 @@ let package = Package(
       name: "KeychainWindow",
       dependencies: [
         "GTKSupport", "KeychainModel", .product(name: "Configuration", package: "llavero"),
+        .product(name: "SecretService", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),
@@ -67,7 +65,10 @@ let package = Package(
     .testTarget(
       name: "KeychainModelTests",
       dependencies: [
-        "KeychainModel", .product(name: "IdentityClient", package: "llavero"),
+        "KeychainModel", .product(name: "Configuration", package: "llavero"),
+        .product(name: "EncryptedFileStore", package: "llavero"),
+        .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "Sealing", package: "llavero"),
         .product(name: "SecretService", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),
       ],

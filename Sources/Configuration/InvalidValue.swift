@@ -18,7 +18,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
   /// What to do about it, in a sentence.
   public let advice: String?
 
-  init(_ name: String, _ message: String, advice: String? = nil) {
+  public init(_ name: String, _ message: String, advice: String? = nil) {
     self.name = name
     self.message = message
     self.advice = advice

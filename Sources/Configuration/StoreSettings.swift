@@ -48,6 +48,15 @@ public struct StoreSettings: Sendable, Hashable {
 extension StoreSettings {
   public var kind: StoreKind { address?.kind ?? .keyring }
 
+  /// Which store it is, as a title.
+  public var title: String {
+    switch address ?? .keyring {
+    case .keyring: collection.map { "Keyring “\($0)”" } ?? "Keyring"
+    case .file(let directory): "Encrypted files" + (directory.map { " in \($0)" } ?? "")
+    case .etcd: "etcd, \(chosenEndpoints.joined(separator: ", ")), \(chosenPrefix)"
+    }
+  }
+
   private var cluster: StoreAddress.Cluster? {
     if case .etcd(let cluster)? = address { cluster } else { nil }
   }

@@ -1,5 +1,7 @@
+import Configuration
+import FoundationEssentials
 import HTTPSupport
-import IdentityClient
+public import IdentityClient
 import SecretService
 import SoupTransport
 import Synchronization
@@ -7,31 +9,86 @@ public import TokenCache
 
 /// What the window does, all of it through Llavero's libraries and none of it on the thread that calls.
 public final class Keychain: Sendable {
-  public let settings: KeychainSettings
+  /// The group to show first.
+  public let group: KeychainGroup
+  /// An authority that the person trusts although no cloud is known to have it.
+  public let authority: Authority?
+  /// Which store it is, such as "Encrypted files in /srv/cache"; empty where the settings name none.
+  public let storeName: String
+  /// Where the files of other programs are, and which proxy to use.
+  let environment: [String: String]
   let store: any CacheStore
+
+  /// Why there is no store. The window then only reports it.
+  private let obstacle: Trouble?
+  /// The same store where the keyring may prompt.
+  private let prompting: any CacheStore
+  private let dialog: PassphraseDialog
+  private let caBundle: String?
   private let transport = Mutex<SoupHTTPTransport?>(nil)
 
-  public convenience init(settings: KeychainSettings) {
-    self.init(settings: settings, store: settings.store())
+  /// Reads the configuration and the tool's variables. Nothing is opened yet.
+  ///
+  /// - Parameters:
+  ///   - environment: The process's environment.
+  ///   - ask: Asks for a passphrase, when the person unlocks the store.
+  public convenience init(environment: [String: String], asking ask: @escaping PassphraseQuestion) {
+    self.init(environment: environment, store: nil, asking: ask)
   }
 
   /// The same, in a store other than that of the settings, which only tests need.
-  package init(settings: KeychainSettings, store: any CacheStore) {
-    self.settings = settings
-    self.store = store
+  package init(
+    environment: [String: String], store given: (any CacheStore)?,
+    asking ask: @escaping PassphraseQuestion = { _ in nil }
+  ) {
+    let dialog = PassphraseDialog(ask)
+    var (settings, authority, name) = (Settings(), Authority?.none, "")
+    var (store, prompting): (any CacheStore, any CacheStore) = (InMemoryStore(), InMemoryStore())
+    var obstacle: Trouble?
+    do {
+      settings = try Settings(environment: environment)
+      if let unknown = settings.unknown { throw unknown }
+      authority = try settings.authority.map(Self.authority)
+      let caBundle = settings.caBundle
+      var access = StoreAccess { (question) throws(CacheError) in
+        try dialog.answer(question)
+      } transport: { (certificates) throws(HTTPTransportError) in
+        try SoupHTTPTransport(
+          caBundle: certificates ?? caBundle, environment: environment, allowsLoopbackHTTP: true)
+      }
+      store = try given ?? settings.store.store(access)
+      access.prompt = .allowed(waitingUpTo: .seconds(120))
+      prompting = try given ?? (settings.store.usesKeyring ? settings.store.store(access) : store)
+      name = settings.store.title
+    } catch {
+      obstacle = Trouble(opening: error)
+    }
+    (self.environment, group, caBundle) = (environment, settings.group ?? .default, settings.caBundle)
+    (self.authority, storeName, self.obstacle) = (authority, name, obstacle)
+    (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }
 
-  /// Reads the store anew: another program may have changed it without a word.
+  private static func authority(_ address: String) throws(ConfigurationError) -> Authority {
+    do throws(IdentityError) {
+      guard let url = URL(string: address) else {
+        throw IdentityError(.invalidParameter, "\(address) is not a URL.")
+      }
+      return try Authority(url: url)
+    } catch {
+      throw ConfigurationError("invalid_authority", "Invalid authority: \(error.description)")
+    }
+  }
+
+  /// Reads the store anew: another program may have changed it without an announcement.
   func cache(of group: KeychainGroup) -> TokenCacheAccessor { TokenCacheAccessor(store: store, group: group) }
 
-  /// The groups that there are, and the one of the settings.
+  /// The groups of the store, and the one of the settings.
   ///
   /// - Throws: ``Trouble``.
   @concurrent public func groups() async throws(Trouble) -> [KeychainGroup] {
-    if let trouble = settings.trouble { throw trouble }
+    if let obstacle { throw obstacle }
     let found = try await calling { () async throws(CacheError) in try await store.groups() }
-    return found.contains(settings.group)
-      ? found : (found + [settings.group]).sorted { $0.name < $1.name }
+    return found.contains(group) ? found : (found + [group]).sorted { $0.name < $1.name }
   }
 
   /// What a group holds.
@@ -44,20 +101,22 @@ public final class Keychain: Sendable {
   /// A number that differs after every change to the group; `nil` while it is unknown.
   @concurrent public func generation(of group: KeychainGroup) async -> UInt64? { store.generation(of: group) }
 
-  /// Lets the keyring ask for its password.
+  /// Lets the keyring ask for its password, and asks for the store's passphrase.
   ///
   /// - Throws: ``Trouble``.
   @concurrent public func unlock() async throws(Trouble) {
-    let prompting = settings.store(prompt: .allowed(waitingUpTo: .seconds(120)))
-    _ = try await calling { () async throws(CacheError) in
-      try await prompting.read(
-        .some([ShardID(homeAccountID: nil, group: settings.group)]), in: settings.group)
+    let shard = ShardID(homeAccountID: nil, group: group)
+    try await dialog.allow { () async throws(Trouble) in
+      for store in [prompting, store] {
+        _ = try await calling { () async throws(CacheError) in try await store.read(.some([shard]), in: group)
+        }
+      }
     }
   }
 
   /// The token itself.
   ///
-  /// - Throws: ``Trouble``, also when it is there no more.
+  /// - Throws: ``Trouble``, also when it no longer exists.
   @concurrent public func secret(of token: TokenEntry, in group: KeychainGroup) async throws(Trouble)
     -> String
   {
@@ -68,7 +127,7 @@ public final class Keychain: Sendable {
 
   /// Removes one token. The server does not revoke it.
   ///
-  /// - Throws: ``Trouble``, also when it is there no more.
+  /// - Throws: ``Trouble``, also when it no longer exists.
   @concurrent public func remove(_ token: TokenEntry, in group: KeychainGroup) async throws(Trouble) {
     let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
     let id = token.id
@@ -89,7 +148,7 @@ public final class Keychain: Sendable {
     }
   }
 
-  /// Signs an account out of clients: their tokens go, and the account stays for others.
+  /// Signs an account out of clients: their tokens are removed, and the account stays for others.
   ///
   /// - Throws: ``Trouble``.
   @concurrent public func signOut(
@@ -125,7 +184,7 @@ public final class Keychain: Sendable {
     do throws(HTTPTransportError) {
       return try transport.withLock { (transport) throws(HTTPTransportError) in
         if let transport { return transport }
-        let made = try SoupHTTPTransport(caBundle: settings.caBundle, environment: settings.environment)
+        let made = try SoupHTTPTransport(caBundle: caBundle, environment: environment)
         transport = made
         return made
       }
@@ -144,10 +203,10 @@ extension CacheSnapshot {
 }
 
 extension Trouble {
-  static let gone = Trouble("It Is Gone", "Another program has removed it in the meantime.")
+  static let gone = Trouble("No Longer There", "Another program has removed it in the meantime.")
 }
 
-/// Calls a library; what it throws is told in the window's words.
+/// Calls a library, and translates its error.
 func calling<T>(_ body: () async throws(CacheError) -> T) async throws(Trouble) -> T {
   do throws(CacheError) {
     return try await body()

@@ -23,7 +23,7 @@ extension Keychain {
   /// The plaintext caches of other programs.
   @concurrent public func plaintextCaches() async -> [PlaintextCache] {
     var caches: [PlaintextCache] = []
-    for peer in PeerRegistry(environment: settings.environment).caches {
+    for peer in PeerRegistry(environment: environment).caches {
       guard let path = peer.file else { continue }
       let report = try? await MSALExtensionsCacheStore(peer).inspect()
       guard let report, report.recordCount.map({ $0 > 0 }) ?? true else { continue }
@@ -56,12 +56,12 @@ extension Keychain {
       case .peer(let error), .group(let error): throw Trouble(error)
       case .notStored(let count):
         throw Trouble(
-          "That Did Not Work", "\(count) records of \(cache.path) could not be read back.",
+          "Not Moved", "\(count) records of \(cache.path) could not be read back.",
           advice: "The file was left as it is. Try again.")
       case .inUse:
         throw Trouble(
-          "The File Is in Use", "\(cache.path) changes all the time, so it was left as it is.",
-          advice: "End the program that writes to it, and try again.")
+          "The File Is in Use", "\(cache.path) is being written to, so it was left as it is.",
+          advice: "Close the program that writes to it, and try again.")
       }
     }
   }

@@ -17,12 +17,12 @@ extension Keychain {
     var configuration = ClientConfiguration(
       clientID: clientID, authority: try authority(of: token, in: snapshot))
     // An authority outside of the known clouds is trusted only because the person named it.
-    configuration.knownAuthorities = settings.authority.map { [$0] } ?? []
+    configuration.knownAuthorities = self.authority.map { [$0] } ?? []
     configuration.httpTimeout = .seconds(60)
     configuration.applicationName = "llavero-desktop"
     let client = PublicClient(
       configuration: configuration, cache: cache(of: group), transport: try network())
-    // What the library asks for in any case it does not take from a caller.
+    // The library adds these scopes itself, and refuses them from a caller.
     let always = ["openid", "profile", "offline_access", clientID.lowercased()]
     let request = SilentRequest(
       scopes: token.scopes.filter { !always.contains($0.lowercased()) }, account: account, forceRefresh: true)
@@ -40,20 +40,20 @@ extension Keychain {
     let host = token.environment ?? ""
     let tenant = token.tenantID ?? "common"
     do throws(IdentityError) {
-      if let named = settings.authority, named.host == host.lowercased() {
+      if let named = self.authority, named.host == host.lowercased() {
         return named.tenant == nil ? named : try named.replacingTenant(with: tenant)
       }
       let isADFS = snapshot.document.accounts.values.contains {
         $0.homeAccountID == token.homeAccountID && $0.accountType == .adfs
       }
       guard let url = URL(string: "https://\(host)/\(isADFS ? "adfs" : tenant)") else {
-        throw IdentityError(.invalidParameter, "\(host) is no host.")
+        throw IdentityError(.invalidParameter, "\(host) is not a host name.")
       }
       return try Authority(url: url)
     } catch {
       throw Trouble(
-        "That Did Not Work", "The cache does not say who issued the token: \(error.message)",
-        advice: "Set LLAVERO_AUTHORITY to the address of the one who did.")
+        "Cannot Renew", "The cache does not name the authority that issued the token: \(error.message)",
+        advice: "Set LLAVERO_AUTHORITY to its URL.")
     }
   }
 }

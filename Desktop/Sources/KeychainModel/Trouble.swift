@@ -1,3 +1,5 @@
+import Configuration
+import HTTPSupport
 public import IdentityClient
 import SecretService
 public import TokenCache
@@ -43,6 +45,7 @@ extension Trouble {
       case (_, SecretServiceError.noSessionBus as SecretServiceError): ("No Session Bus", .doctor)
       case (_, SecretServiceError.noSecretService as SecretServiceError): ("No Keyring", .doctor)
       case (_, SecretServiceError.noSuchCollection as SecretServiceError): ("No Keyring", .doctor)
+      case (_, is PassphraseDialog.Needed): ("The Store Is Locked", .unlock)
       case (.locked, is SecretServiceError), (.promptDismissed, _): ("The Keyring Is Locked", .unlock)
       case (.locked, _): ("The Store Is Locked", .doctor)
       case (.unavailable, _): ("The Keyring Is Out of Reach", .doctor)
@@ -57,25 +60,35 @@ extension Trouble {
         ("That Did Not Work", .doctor)
       }
     // The title says that it is locked, and the button what to do.
-    let message = help == .unlock && error.code == .locked ? Self.passwordNeeded : error.message
+    let isKeyring = help == .unlock && error.code == .locked && error.underlyingError is SecretServiceError
+    let message = isKeyring ? Self.passwordNeeded : error.message
     self.init(title, message, advice: help == .unlock ? nil : error.advice, help: help)
   }
 
   /// What a part of a group that cannot be read means to the person at the window.
   public init(_ problem: StoreProblem) {
-    let (title, advice): (String, String?) =
+    let title =
       switch problem.kind {
-      case .duplicate: ("Stored Twice", "The next change makes one of them.")
-      case .foreign: ("Not Llavero's", "It was left as it is.")
-      case .damaged: ("Something Is Damaged", "It was left as it is.")
-      case .newerVersion: ("Written by a Later Version", "It was left as it is. Update Llavero to read it.")
-      case .wrongKey:
-        ("Another Key Is Needed", "It was left as it is. Restore the store's files from one backup.")
-      case .rolledBack: ("Not the Present Version", "It was left as it is.")
-      case .missing: ("Something Is Missing", nil)
+      case .duplicate: "Stored Twice"
+      case .foreign: "Not Llavero's"
+      case .damaged: "Something Is Damaged"
+      case .newerVersion: "Written by a Later Version"
+      case .wrongKey: "Another Key Is Needed"
+      case .rolledBack: "An Older Version"
+      case .missing: "Something Is Missing"
       }
     self.init(
-      title, problem.detail, advice: advice, help: problem.remedy == .none ? nil : .removeDamaged)
+      title, problem.detail, advice: problem.advice, help: problem.remedy == .none ? nil : .removeDamaged)
+  }
+
+  /// Why the settings name no store that can be used.
+  init(opening error: any Error) {
+    switch error {
+    case let error as ConfigurationError: self.init("Invalid Setting", error.message, advice: error.advice)
+    case let error as CacheError: self.init(error)
+    case HTTPTransportError.invalidConfiguration(let reason): self.init("Invalid Setting", reason)
+    default: self.init("The Store Cannot Be Opened", "\(error)", help: .doctor)
+    }
   }
 
   /// What a failure of the sign-in layer means to the person at the window.

@@ -33,7 +33,7 @@ enum Interface {
                       <object class="AdwHeaderBar">
                         <binding name="show-end-title-buttons"><lookup name="folded">leaflet</lookup></binding>
                         <property name="title-widget">
-                          <object class="AdwWindowTitle"><property name="title">Llavero</property></object>
+                          <object class="AdwWindowTitle" id="store"><property name="title">Llavero</property></object>
                         </property>
                         <child type="start">
                           <object class="GtkToggleButton" id="search-button">

@@ -35,12 +35,15 @@ public final class KeychainWindow {
   private var clock: Task<Void, Never>?
   private var signals: BusSignals?
 
+  /// The window that was shown last.
+  private(set) static weak var shown: KeychainWindow?
+
   /// - Parameters:
   ///   - application: Runs while the window is open.
   ///   - keychain: The keychain to show.
   public init(_ application: Application, keychain: Keychain) {
     self.keychain = keychain
-    group = keychain.settings.group
+    group = keychain.group
     builder = Builder(Interface.window)
     widget = Window(application, builder, "window")
     clipboard = Clipboard(of: widget)
@@ -50,6 +53,7 @@ public final class KeychainWindow {
     accounts.addStyle("navigation-sidebar")
     accounts.setAccessibleName("Accounts")
     builder.widget("tokens").set("child", tokens.list)
+    builder.widget("store").set("subtitle", keychain.storeName)
     connect()
     addActions(to: application)
     show()
@@ -58,6 +62,7 @@ public final class KeychainWindow {
   /// Shows the window, or brings it to the front, and reads everything.
   public func present() {
     widget.present()
+    Self.shown = self
     reload()
     guard signals == nil else { return }
     signals = BusSignals(of: ["org.freedesktop.Secret.Collection", "org.freedesktop.Secret.Service"]) {

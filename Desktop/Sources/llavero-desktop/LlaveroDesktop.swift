@@ -12,12 +12,16 @@ struct LlaveroDesktop {
   static func main() {
     leaveNoCore()
     answerArguments()
-    let settings = KeychainSettings(environment: ProcessInfo.processInfo.environment)
+    let environment = ProcessInfo.processInfo.environment
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)
       var window: KeychainWindow?
       let code = application.run {
-        let shown = window ?? KeychainWindow(application, keychain: Keychain(settings: settings))
+        let shown =
+          window
+          ?? KeychainWindow(
+            application,
+            keychain: Keychain(environment: environment, asking: KeychainWindow.passphraseQuestion))
         window = shown
         shown.present()
       }
@@ -41,7 +45,8 @@ struct LlaveroDesktop {
           USAGE: llavero-desktop [--help] [--version]
 
           ENVIRONMENT
-            LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_AUTHORITY, LLAVERO_CA_BUNDLE
+            LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_ETCD_USER, LLAVERO_ETCD_PASSWORD,
+            LLAVERO_ETCD_CA, LLAVERO_AUTHORITY, LLAVERO_CA_BUNDLE; or the configuration of llavero
           """, to: STDOUT_FILENO)
     default:
       end(2, saying: "llavero-desktop: It takes no arguments. See llavero-desktop --help.", to: STDERR_FILENO)

@@ -7,7 +7,7 @@ import Testing
 struct ActionTests {
   let sample = SampleGroup()
 
-  @Test func `A token is told only when it is asked for, and not when it is gone`() async throws {
+  @Test func `A token is returned on request, and not after it was removed`() async throws {
     try await sample.fill()
     let keychain = sample.keychain()
     let token = try #require(try await sample.listing().accounts.first?.tokens.first)
@@ -18,7 +18,7 @@ struct ActionTests {
     #expect(try await sample.listing().accounts.first?.tokens.map(\.scopes) == [["Mail.Read"], []])
   }
 
-  @Test func `Signing out forgets the tokens of the clients that are named, and keeps the account`()
+  @Test func `Signing out removes the tokens of the named clients, and keeps the account`()
     async throws
   {
     try await sample.fill()
@@ -40,7 +40,7 @@ struct ActionTests {
     #expect(try await sample.listing().accounts.map(\.id) == [SampleGroup.bob])
   }
 
-  @Test func `A token whose account is gone is not renewed, and no server is asked`() async throws {
+  @Test func `A token whose account was removed is not renewed, and no server is asked`() async throws {
     try await sample.fill()
     let alice = try #require(try await sample.listing().accounts.first)
     try await sample.keychain().remove(alice, in: sample.group)
@@ -49,7 +49,7 @@ struct ActionTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `Another program's change is told`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `Another program's change is announced`() async throws {
     try await sample.fill()
     var changes = sample.keychain().changes(
       of: sample.group, every: .milliseconds(1), patience: .max
@@ -65,7 +65,9 @@ struct ActionTests {
     writer.cancel()
   }
 
-  @Test(.timeLimit(.minutes(5))) func `What nobody announced is read again after a while`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `Without an announcement the group is read again after a while`()
+    async throws
+  {
     var changes = sample.keychain().changes(of: sample.group, every: .milliseconds(1), patience: 3)
       .makeAsyncIterator()
     #expect(await changes.next() != nil)
@@ -73,7 +75,7 @@ struct ActionTests {
   }
 
   @Test(arguments: [true, false])
-  func `A plaintext cache moves into a group, and its file goes only when it may`(isRemoved: Bool)
+  func `A plaintext cache moves into a group, and its file is removed only on request`(isRemoved: Bool)
     async throws
   {
     let home = FileManager.default.temporaryDirectory.path + "/llavero-\(UUID().uuidString)"

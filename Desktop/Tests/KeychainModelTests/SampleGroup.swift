@@ -17,7 +17,7 @@ struct SampleGroup {
   var cache: TokenCacheAccessor { TokenCacheAccessor(store: store, group: group) }
 
   func keychain(_ environment: [String: String] = [:]) -> Keychain {
-    Keychain(settings: KeychainSettings(environment: environment), store: store)
+    Keychain(environment: environment, store: store)
   }
 
   func listing() async throws -> GroupListing { try await keychain().listing(of: group) }

@@ -8,24 +8,22 @@ import Testing
 struct TroubleTests {
   @Test(arguments: [
     ("LLAVERO_GROUP", "mail"), ("LLAVERO_AUTHORITY", "http://plain.example/common"),
-    ("LLAVERO_STORE", "cloud"),
+    ("LLAVERO_STORE", "cloud"), ("LLAVERO_STORE", "file:"), ("LLAVERO_KEY", "hunter2"),
   ])
-  func `A setting that makes no sense is what the window says`(name: String, value: String) async throws {
+  func `An invalid setting is shown in the place of accounts, and is not quoted`(
+    name: String, value: String
+  ) async throws {
     let keychain = SampleGroup().keychain([name: value])
     let trouble = await #expect(throws: Trouble.self) { try await keychain.groups() }
-    #expect(trouble?.message.hasPrefix(name + " makes no sense: ") == true)
+    #expect(trouble?.title == "Invalid Setting")
+    #expect(trouble?.message.hasPrefix("Invalid ") == true)
+    #expect(trouble?.description.contains("hunter2") == false)
   }
 
-  @Test func `A key that the window cannot take is not quoted`() {
-    let settings = KeychainSettings(environment: ["LLAVERO_STORE": "file", "LLAVERO_KEY": "hunter2"])
-    #expect(settings.trouble?.message.contains("LLAVERO_KEY") == true)
-    #expect(settings.trouble?.description.contains("hunter2") == false)
-  }
-
-  @Test func `Settings without a word are the defaults`() throws {
-    let settings = KeychainSettings(environment: ["LLAVERO_GROUP": "", "LLAVERO_STORE": ""])
-    #expect(settings.trouble == nil)
-    #expect(settings.group == .default)
+  @Test func `Empty settings are the defaults`() async throws {
+    let keychain = SampleGroup().keychain(["LLAVERO_GROUP": "", "LLAVERO_STORE": ""])
+    #expect(try await keychain.groups() == [.default])
+    #expect(keychain.storeName == "Keyring")
   }
 
   @Test(
@@ -38,7 +36,7 @@ struct TroubleTests {
       (.serviceGone, .unavailable, "The Keyring Is Out of Reach", .doctor),
       (.timedOut, .timedOut, "The Keyring Does Not Answer", .doctor),
     ] as [(SecretServiceError, CacheError.Code, String, Trouble.Help)])
-  func `What is wrong with the keyring has a title and a button`(
+  func `A failure of the keyring has a title and a button`(
     error: SecretServiceError, code: CacheError.Code, title: String, help: Trouble.Help
   ) {
     let trouble = Trouble(CacheError(code, error.description, advice: error.advice, underlyingError: error))
@@ -46,13 +44,13 @@ struct TroubleTests {
     #expect(trouble.message == (code == .locked ? Trouble.passwordNeeded : error.description))
   }
 
-  @Test func `What is damaged can be removed where the store would do that`() {
+  @Test func `Damage can be removed where the store would remove it`() {
     #expect(Trouble(StoreProblem(.damaged, shard: nil, detail: "It is broken.")).help == .removeDamaged)
     #expect(Trouble(StoreProblem(.newerVersion, shard: nil, detail: "It is new.")).help == nil)
     #expect(Trouble(CacheError(.damaged, "It is broken.", remedy: .removal)).help == .removeDamaged)
   }
 
-  @Test func `A renewal that the server refused says so in the server's words`() {
+  @Test func `A refused renewal is shown in the server's words`() {
     var error = IdentityError(.interactionRequired, "interaction_required")
     error.oauthErrorDescription = "AADSTS50078: Use multi-factor authentication."
     let trouble = Trouble(error)

@@ -19,8 +19,7 @@ struct KeychainWindowChecks {
       var window: KeychainWindow?
       LoopTimer.start()
       let code = application.run {
-        let keychain = Keychain(
-          settings: KeychainSettings(environment: ["HOME": "/proc/nonexistent"]), store: store)
+        let keychain = Keychain(environment: ["HOME": "/proc/nonexistent"], store: store)
         let shown = KeychainWindow(application, keychain: keychain)
         window = shown
         Task {

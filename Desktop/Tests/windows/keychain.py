@@ -316,7 +316,7 @@ def unavailable(desktop):
         text = app.says("gnome-keyring")
         check("without a keyring it advises what to install", "Install" in text, text)
     with keychain("mail") as app:
-        text = app.says("LLAVERO_GROUP makes no sense")
+        text = app.says("Invalid LLAVERO_GROUP")
         check("so is an invalid setting", "com.example.shared" in text, text)
     with Program("llavero-desktop", without=["DISPLAY"]) as app:
         check("without a display it ends with a message", app.ends() == 1 and "no display" in app.errors(), app.errors())

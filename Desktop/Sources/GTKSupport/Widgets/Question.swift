@@ -32,10 +32,12 @@ public enum Question {
   ///   - answers: The buttons, besides "Cancel", which comes first.
   ///   - window: The window below it.
   ///   - dismissal: The first button's text.
+  ///   - content: What stands between text and buttons, such as a ``PasswordEntry``.
   /// - Returns: The id of the answer, or ``cancelled``.
   @MainActor
   public static func ask(
-    _ heading: String, _ body: String, answers: [Answer], over window: Widget, dismissal: String = "_Cancel"
+    _ heading: String, _ body: String, answers: [Answer], over window: Widget, dismissal: String = "_Cancel",
+    content: Widget? = nil
   ) async -> String {
     let dialog = Widget(
       retaining: UnsafeMutableRawPointer(adw_message_dialog_new(window.cast(), heading, body)))
@@ -52,6 +54,7 @@ public enum Question {
     adw_message_dialog_set_default_response(
       dialog.cast(), answers.last { $0.look == .suggested }?.id ?? cancelled)
     adw_message_dialog_set_close_response(dialog.cast(), cancelled)
+    if let content { adw_message_dialog_set_extra_child(dialog.cast(), content.cast()) }
     dialog.mendMnemonicNames()
     return await withCheckedContinuation { continuation in
       dialog.connect("response") { arguments in

@@ -1,0 +1,59 @@
+public import Configuration
+import Dispatch
+public import SecretService
+import Synchronization
+import TokenCache
+
+/// Asks a person for a passphrase or password; `nil` where the person does not enter one.
+public typealias PassphraseQuestion = @Sendable (SecretQuestion) async -> SecretBytes?
+
+/// Asks while a person unlocks the store, and at no other time: the window reads again and again.
+final class PassphraseDialog: Sendable {
+  private let ask: PassphraseQuestion
+  private let isAllowed = Atomic(false)
+
+  init(_ ask: @escaping PassphraseQuestion) { self.ask = ask }
+
+  func allow(_ work: () async throws(Trouble) -> Void) async throws(Trouble) {
+    isAllowed.store(true, ordering: .sequentiallyConsistent)
+    defer { isAllowed.store(false, ordering: .sequentiallyConsistent) }
+    try await work()
+  }
+
+  /// Answers a store, on a thread that may wait.
+  func answer(_ question: SecretQuestion) throws(CacheError) -> SecretBytes {
+    guard question != .newPassphrase else {
+      throw CacheError(
+        .unavailable, "The store does not exist yet.", advice: "Make it with “llavero setup” in a terminal.")
+    }
+    guard isAllowed.load(ordering: .sequentiallyConsistent) else {
+      throw CacheError(.locked, "\(question.subject) is needed to open the store.", underlyingError: Needed())
+    }
+    let answer = Mutex<SecretBytes?>(nil)
+    let isAnswered = DispatchSemaphore(value: 0)
+    Task { [ask] in
+      let secret = await ask(question)
+      answer.withLock { $0 = secret }
+      isAnswered.signal()
+    }
+    isAnswered.wait()
+    if let secret = answer.withLock({ $0 }) { return secret }
+    // Another read that waits for the same answer does not ask again.
+    isAllowed.store(false, ordering: .sequentiallyConsistent)
+    throw CacheError(.promptDismissed, "\(question.subject) was not entered.", underlyingError: Needed())
+  }
+
+  /// Why a store is locked: its passphrase or password has to be entered.
+  struct Needed: Error {}
+}
+
+extension SecretQuestion {
+  /// What is asked for, at the start of a sentence.
+  public var subject: String {
+    switch self {
+    case .passphrase: "The passphrase"
+    case .newPassphrase: "A new passphrase"
+    case .password(let user): "The password of the etcd user \(user)"
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import Configuration
+import GTKSupport
+public import KeychainModel
+import SecretService
+
+extension KeychainWindow {
+  /// Asks for a passphrase over the window that is open.
+  public nonisolated static let passphraseQuestion: PassphraseQuestion = { question in await ask(question) }
+
+  private static func ask(_ question: SecretQuestion) async -> SecretBytes? {
+    guard let window = shown else { return nil }
+    let entry = PasswordEntry(question.subject)
+    let answer = await Question.ask(
+      "Unlock the Store?", "\(question.subject) opens this store: \(window.keychain.storeName).",
+      answers: [.init("unlock", "_Unlock", .suggested)], over: window.widget, content: entry)
+    return answer == "unlock" ? SecretBytes(copying: Array(entry.text.utf8)) : nil
+  }
+}

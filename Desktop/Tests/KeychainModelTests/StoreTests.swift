@@ -1,0 +1,107 @@
+import Configuration
+import EncryptedFileStore
+import FoundationEssentials
+import Sealing
+import SecretService
+import Synchronization
+import TokenCache
+import Testing
+
+@testable import KeychainModel
+
+/// The store that the configuration names.
+struct StoreTests {
+  private let sample = SampleGroup()
+  private let home = FileManager.default.temporaryDirectory.path + "/llavero-\(UUID().uuidString)"
+  private var directory: String { home + "/store" }
+
+  /// Fills an encrypted file store, and writes the configuration that names it.
+  private func make(_ key: KeySource, _ setting: String) async throws -> [String: String] {
+    let configuration = home + "/.config/llavero"
+    try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
+    let text = "[llavero]\nstore = file:\(directory)\nkey = \(setting)\ngroup = \(sample.group.name)\n"
+    try Data(text.utf8).write(to: URL(filePath: configuration + "/config"))
+    try await sample.fill()
+    let files = TokenCacheAccessor(
+      store: EncryptedFileCacheStore(key: key, directory: directory), group: sample.group)
+    _ = try await files.import(try await sample.cache.snapshot().document)
+    return ["HOME": home]
+  }
+
+  private func remove() { try? FileManager.default.removeItem(atPath: home) }
+
+  @Test func `The store of the configuration is shown, and named`() async throws {
+    defer { remove() }
+    let key = home + "-key"
+    try Data(repeating: 7, count: 32).write(to: URL(filePath: key))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+    defer { try? FileManager.default.removeItem(atPath: key) }
+    let keychain = Keychain(
+      environment: try await make(.keyFile(path: key), "file:" + key), asking: { _ in nil })
+    #expect(keychain.storeName == "Encrypted files in \(directory)")
+    #expect(try await keychain.groups() == [sample.group])
+    let accounts = try await keychain.listing(of: sample.group).accounts
+    #expect(accounts.map(\.title) == ["alice@contoso.com", "bob@contoso.com"])
+  }
+
+  @Test func `A passphrase is asked for when the person unlocks the store, and only then`() async throws {
+    defer { remove() }
+    let answers = Mutex([nil, "wrong", "right"])
+    let environment = try await make(
+      .passphrase { _ throws(CacheError) in SecretBytes(copying: Array("right".utf8)) }, "passphrase")
+    let keychain = Keychain(
+      environment: environment,
+      asking: { question in
+        #expect(question == .passphrase)
+        return answers.withLock { $0.removeFirst() }.map { SecretBytes(copying: Array($0.utf8)) }
+      })
+    func trouble(_ work: () async throws(Trouble) -> Void) async -> Trouble? {
+      do throws(Trouble) {
+        try await work()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let questionsLeft = { answers.withLock { $0.count } }
+    let locked = await trouble { () async throws(Trouble) in _ = try await keychain.listing(of: sample.group)
+    }
+    #expect((locked?.title, locked?.help) == ("The Store Is Locked", .unlock))
+    #expect(locked?.message.hasPrefix("The passphrase is needed") == true)
+    #expect(questionsLeft() == 3)
+    let dismissed = await trouble { () async throws(Trouble) in try await keychain.unlock() }
+    #expect((dismissed?.title, dismissed?.help) == ("The Store Is Locked", .unlock))
+    let wrong = await trouble { () async throws(Trouble) in try await keychain.unlock() }
+    #expect(wrong?.title == "Another Key Is Needed")
+    try await keychain.unlock()
+    #expect(try await keychain.listing(of: sample.group).accounts.count == 2)
+    #expect(questionsLeft() == 0)
+  }
+
+  @Test(arguments: [
+    ["LLAVERO_STORE": "file"], ["LLAVERO_STORE": "etcd", "LLAVERO_KEY": "keyring"],
+    ["LLAVERO_STORE": "etcd+https://etcd.example.com/x"],
+    [
+      "LLAVERO_STORE": "etcd+https://etcd.example.com/x", "LLAVERO_KEY": "keyring", "LLAVERO_ETCD_USER": "me",
+    ],
+    [
+      "LLAVERO_STORE": "etcd+https://etcd.example.com/x", "LLAVERO_KEY": "keyring",
+      "LLAVERO_ETCD_CA": "/proc/nonexistent",
+    ],
+  ])
+  func `A store that lacks something is an error with the reason`(environment: [String: String]) async {
+    let keychain = Keychain(environment: environment, asking: { _ in nil })
+    let trouble = await #expect(throws: Trouble.self) { try await keychain.groups() }
+    #expect(trouble?.title == "Invalid Setting", "\(trouble?.description ?? "")")
+  }
+
+  @Test func `Unknown settings of the configuration are an error`() async throws {
+    defer { remove() }
+    let configuration = home + "/.config/llavero"
+    try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
+    try Data("[llavero]\ngruop = x\n".utf8).write(to: URL(filePath: configuration + "/config"))
+    let keychain = Keychain(environment: ["HOME": home], asking: { _ in nil })
+    let trouble = await #expect(throws: Trouble.self) { try await keychain.groups() }
+    #expect(trouble?.message.contains("gruop") == true)
+  }
+}
