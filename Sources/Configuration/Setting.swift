@@ -58,7 +58,7 @@ extension Setting {
     "etcd-ca", \.store.etcdCA, .path, "PEM file of certificates to trust for etcd alone", setup: true)
   package static let collection = Setting(
     "collection", \.store.collection, .path, "Label or name of the keyring's collection",
-    standard: "the default one", setup: true)
+    standard: "default", setup: true)
   package static let client = Setting(
     "client", \.clientID, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID", setup: true)
   package static let authority = Setting(
