@@ -7,7 +7,7 @@ package struct Setting: Sendable {
   package let name: String
   /// The environment variable that goes before the file.
   package let variable: String
-  /// The option that goes before both; `nil` where there is none.
+  /// The option that goes before both, if it has one.
   package let option: String?
   /// What it is, in a line without a full stop.
   package let summary: String

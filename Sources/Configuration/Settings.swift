@@ -35,6 +35,7 @@ public struct Settings: Sendable {
   public init(environment: [String: String]) throws(ConfigurationError) {
     let path = Self.path(environment: environment) ?? ""
     var values = try path.isEmpty ? [:] : Self.values(in: path)
+    let written = values[Setting.store.name]
     for setting in Setting.all {
       let value = values.removeValue(forKey: setting.name) ?? ""
       if let text = environment[setting.variable], !text.isEmpty {
@@ -47,6 +48,13 @@ public struct Settings: Sendable {
         }
         try read(setting, value, from: place)
       }
+    }
+    // A variable that says "etcd" alone is about the cluster of the file.
+    if store.address == .etcd(nil), store.endpoints == nil,
+      let file = written.flatMap({ try? StoreAddress($0) }),
+      file.kind == .etcd
+    {
+      store.address = file
     }
     // An address that names a cluster goes before endpoints and prefix.
     if case .etcd(_?)? = store.address { (store.endpoints, store.prefix) = (nil, nil) }

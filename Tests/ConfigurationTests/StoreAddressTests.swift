@@ -61,7 +61,7 @@ struct StoreAddressTests {
   }
 
   @Test(arguments: ["keyring.json", "./keyring", "files", "-", "azure-cli", "/file:x", "etcd+ftp://x"])
-  func `What is no address of a store is a file or a name`(text: String) {
+  func `A file and another name are no store addresses`(text: String) {
     #expect(!StoreAddress.isAddress(text))
   }
 }
