@@ -205,7 +205,7 @@ struct FileStoreTests {
     #expect(try files.contents("config/llavero/config") == text.replacing(key, with: new))
     #expect(try tool("list", with: configured).status == 0)
 
-    // What names the key in another way is told of, and an old key is not asked for again.
+    // A key that is named in another way is reported, and an old key is not asked for again.
     let named = try tool.run(["rekey", "--key", new, "--new-key", key])
     #expect(named.standardOutput.contains("--key \(key)"))
     #expect(!named.standardError.contains("LLAVERO_KEY"))

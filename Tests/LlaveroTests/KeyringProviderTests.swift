@@ -13,14 +13,14 @@ struct KeyringProviderTests {
   private let locked = FakeService.Answer.reply([.objectPaths([]), .objectPaths([item])])
 
   @Test(.fault("confirm access"))
-  func `Items that the keyring asks for each time end the tool with 3 and the setting's name`() throws {
+  func `A keyring that asks for each item exits with 3, and its setting is named`() throws {
     let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
     let service = try FakeService(["SearchItems": locked, "Unlock": prompt])
     let result = try Tool(on: service.keyring).run(["groups", "--allow-plain-session"]).exits(3)
     for words in ["ConfirmAccessItem", "--unlock"] { #expect(result.standardError.contains(words)) }
   }
 
-  @Test(.fault("confirm access")) func `The doctor tells of a keyring that asks for each item`() throws {
+  @Test(.fault("confirm access")) func `The doctor reports a keyring that asks for each item`() throws {
     let service = try FakeService([
       "Collections": .reply([.variant(.objectPaths([FakeService.collection]))]),
       "CreateItem": .reply([.objectPath(Self.item), .objectPath("/")]),
@@ -55,7 +55,7 @@ struct KeyringProviderTests {
   }
 
   @Test(.fault("no display"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
-  func `Where KWallet has no display --unlock ends with 5 and says why`() throws {
+  func `KWallet without a display makes --unlock exit with 5, with the reason`() throws {
     let keyring = try PrivateKeyring(provider: .kwallet)
     keyring.killDaemon()
     try keyring.startDaemon(unlocked: false)
@@ -66,13 +66,13 @@ struct KeyringProviderTests {
 
   @Test(
     .fault("KWallet killed"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
-  func `The doctor says when KWallet writes`() throws {
+  func `The doctor reports when KWallet writes`() throws {
     let report = try Tool(on: PrivateKeyring(provider: .kwallet)).run(["doctor"])
     #expect(report.standardOutput.contains("after five seconds without a change"))
   }
 
   @Test(.fault("quiet end"))
-  func `A keyring that ends while a session is opened leaves nothing but the tool's words`() throws {
+  func `A keyring that ends while a session is opened leaves only the tool's message`() throws {
     let service = try FakeService(["OpenSession": .error("org.freedesktop.DBus.Error.NoReply")])
     let result = try Tool(on: service.keyring).run(["groups"]).exits(1)
     #expect(result.standardError.hasPrefix("llavero: ") && !result.standardError.contains("CRITICAL"))
@@ -81,7 +81,7 @@ struct KeyringProviderTests {
   @Test(
     .fault("empty items"),
     arguments: [["clear", "--all", "--yes"], ["clear", "--damaged"], ["doctor", "--fix"]])
-  func `A group of which only an empty item is left can be removed`(command: [String]) async throws {
+  func `A group with only an empty item left can be removed`(command: [String]) async throws {
     let tool = try Tool(on: PrivateKeyring())
     try await tool.create(shard: "0123456789abcdef", secret: "")
     #expect(try tool("groups").standardOutput.contains(tool.group))

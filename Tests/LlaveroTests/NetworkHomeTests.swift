@@ -24,7 +24,7 @@ struct NetworkHomeTests {
   }
 
   @Test(.fault("no net locks"))
-  func `doctor says of the file store what other machines mean for it`() throws {
+  func `The doctor reports a file store that other machines share`() throws {
     for (kind, state) in [(NetworkMount.Kind.withLocks, "warning"), (.withoutLocks, "problem")] {
       let mount = try mount(kind)
       let environment: [String: String?] = [
@@ -45,7 +45,7 @@ struct NetworkHomeTests {
   }
 
   @Test(.fault("runtime net"))
-  func `Locks of the keyring's groups on a network file system are told of, and hold`() throws {
+  func `Locks of the keyring's groups on a network file system are reported, and hold`() throws {
     let mount = try mount(.withLocks)
     let environment: [String: String?] = ["XDG_RUNTIME_DIR": mount.path]
     let finding = try tool.examine(with: environment).findings("lock_directory").first

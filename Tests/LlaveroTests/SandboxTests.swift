@@ -105,7 +105,7 @@ struct SandboxTests {
   }
 
   @Test(.fault("portal keyring"))
-  func `A locked keyring is an error, and after a restart of it the store opens`() throws {
+  func `A locked keyring is an error, and after its restart the store opens`() throws {
     let portal = try DesktopPortal(on: tool.keyring)
     defer { portal.stop() }
     try load(one)
@@ -120,7 +120,7 @@ struct SandboxTests {
   }
 
   @Test(.fault("no portal"))
-  func `Without a backend, and without a portal, the error says what to install`() throws {
+  func `Without a backend or a portal the error names what to install`() throws {
     let portal = try DesktopPortal(on: tool.keyring, withBackend: false)
     defer { portal.stop() }
     let noBackend = try problem(run(one, "import", "-", "--json", input: Sample.cache))
@@ -132,7 +132,7 @@ struct SandboxTests {
     #expect(!FileManager.default.fileExists(atPath: root(one) + "/keys"))
   }
 
-  @Test func `The tool works in a sandbox, and doctor says what a sandbox gives`() throws {
+  @Test func `The tool works in a sandbox, and the doctor reports the sandbox`() throws {
     let portal = try DesktopPortal(on: tool.keyring)
     defer { portal.stop() }
     try load(one)

@@ -1,18 +1,18 @@
 public import TokenCache
 
 extension Keychain {
-  /// Tells when a group may have changed.
+  /// Announces when a group may have changed.
   ///
   /// The counter that all programs share is compared once a second. A change that does not raise it, such as
-  /// by deleting an item with another tool, is seen by reading again from time to time.
+  /// by deleting an item with another tool, is found by reading again from time to time.
   ///
   /// - Parameters:
   ///   - group: The group.
   ///   - interval: How often to compare the counter.
-  ///   - patience: After how many comparisons without a difference to read again all the same.
-  /// - Returns: One element for each time to read; it ends when its consumer is gone.
+  ///   - limit: After how many comparisons without a change to read again all the same.
+  /// - Returns: One element for each time to read; it ends when its consumer ends.
   public func changes(
-    of group: KeychainGroup, every interval: Duration = .seconds(1), patience: Int = 60
+    of group: KeychainGroup, every interval: Duration = .seconds(1), limit: Int = 60
   ) -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let watch = Task.detached { [self] in
@@ -21,7 +21,7 @@ extension Keychain {
         while (try? await Task.sleep(for: interval)) != nil {
           let present = await generation(of: group)
           quiet += 1
-          guard present != known || quiet >= patience else { continue }
+          guard present != known || quiet >= limit else { continue }
           (known, quiet) = (present, 0)
           continuation.yield()
         }

@@ -133,7 +133,7 @@ public final class KeychainWindow {
   /// Reads again whenever the group has changed; more often while nothing can be shown.
   private func follow(_ group: KeychainGroup) {
     watch?.cancel()
-    let changes = keychain.changes(of: group, patience: obstacle == nil ? 60 : 5)
+    let changes = keychain.changes(of: group, limit: obstacle == nil ? 60 : 5)
     watch = Task { [weak self] in
       for await _ in changes {
         self?.reload()

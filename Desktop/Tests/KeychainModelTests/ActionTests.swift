@@ -52,7 +52,7 @@ struct ActionTests {
   @Test(.timeLimit(.minutes(5))) func `Another program's change is announced`() async throws {
     try await sample.fill()
     var changes = sample.keychain().changes(
-      of: sample.group, every: .milliseconds(1), patience: .max
+      of: sample.group, every: .milliseconds(1), limit: .max
     ).makeAsyncIterator()
     let writer = Task {
       // The watch has to begin first; it begins again and again until it has seen one.
@@ -68,7 +68,7 @@ struct ActionTests {
   @Test(.timeLimit(.minutes(5))) func `Without an announcement the group is read again after a while`()
     async throws
   {
-    var changes = sample.keychain().changes(of: sample.group, every: .milliseconds(1), patience: 3)
+    var changes = sample.keychain().changes(of: sample.group, every: .milliseconds(1), limit: 3)
       .makeAsyncIterator()
     #expect(await changes.next() != nil)
     #expect(await changes.next() != nil)

@@ -30,11 +30,11 @@ struct ListingTests {
 
   @Test func `A token without an account record, and one of no account, are shown too`() async throws {
     var document = CacheDocument()
-    document.accessTokens["orphan"] = sample.token(of: "a", "X", account: "Nobody.Known")
+    document.accessTokens["orphan"] = sample.token(of: "a", "X", account: "Some.Account")
     document.accessTokens["app"] = sample.token(of: "b", "Y", account: nil)
     _ = try await sample.cache.import(document)
     let accounts = try await sample.listing().accounts
-    #expect(accounts.map(\.title) == ["Applications", "nobody.known"])
+    #expect(accounts.map(\.title) == ["Applications", "some.account"])
     #expect(accounts.map(\.canBeRemoved) == [false, true])
     #expect(accounts.map(\.tokens.count) == [1, 1])
   }
