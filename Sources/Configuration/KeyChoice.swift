@@ -3,11 +3,17 @@ public import Sealing
 
 /// Where the key of a store, or a password, comes from, as a person names it. It never holds the secret itself.
 public enum KeyChoice: Sendable, Hashable {
+  /// A passphrase that the person is asked for.
   case passphrase
+  /// A passphrase that is read from a file descriptor.
   case passphraseDescriptor(Int32)
+  /// A key file, by its path.
   case file(String)
+  /// A systemd credential, by its name.
   case credential(String)
+  /// An item in the keyring.
   case keyring
+  /// The Secret portal of a sandbox.
   case portal
 
   /// What it may be, for messages and help.

@@ -12,10 +12,15 @@ public struct Settings: Sendable {
   public var clientID: String?
   /// The URL of the authority.
   public var authority: String?
+  /// The tenant's ID or domain.
   public var tenant: String?
+  /// What tokens are for.
   public var scopes: [String]?
+  /// The account's user name or home account ID.
   public var account: String?
+  /// The keychain group.
   public var group: KeychainGroup?
+  /// Where the cache is.
   public var store = StoreSettings()
   /// Whether tokens are borrowed, and where.
   public var origin: TokenOrigin?
@@ -23,6 +28,7 @@ public struct Settings: Sendable {
   public var broker: BrokerPolicy?
   /// A file of certificates to trust instead of the system's.
   public var caBundle: String?
+  /// The URL of Microsoft Graph.
   public var graphURL: String?
 
   /// The unknown settings of the file, if there are any.

@@ -10,6 +10,7 @@ public import TokenCache
 
 /// What one place says of a store: a command line, or the environment with the configuration.
 public struct StoreSettings: Sendable, Hashable {
+  /// Where the store is; the keyring where no place says so.
   public var address: StoreAddress?
   /// Where the key of the store in files or in etcd comes from.
   public var key: KeyChoice?
@@ -17,6 +18,7 @@ public struct StoreSettings: Sendable, Hashable {
   public var endpoints: String?
   /// What the names of the store's values in etcd begin with. An address that names a cluster goes before.
   public var prefix: String?
+  /// The user name for etcd.
   public var etcdUser: String?
   /// Where the password of etcd's user comes from.
   public var etcdPassword: KeyChoice?
@@ -46,6 +48,7 @@ public struct StoreSettings: Sendable, Hashable {
 }
 
 extension StoreSettings {
+  /// The store's kind.
   public var kind: StoreKind { address?.kind ?? .keyring }
 
   /// Which store it is, as a title.
@@ -120,6 +123,7 @@ public struct StoreAccess: Sendable {
   /// where one is named.
   public var transport: @Sendable (_ certificates: String?) throws(HTTPTransportError) -> any HTTPTransport
 
+  /// Without permission nothing prompts.
   public init(
     prompt: PromptPermission = .denied, allowsPlainSession: Bool = false,
     ask: @escaping @Sendable (SecretQuestion) throws(CacheError) -> SecretBytes,

@@ -57,7 +57,7 @@ extension Trouble {
       case (.cancelled, _): ("Cancelled", nil)
       case (.signedOut, _): ("Signed Out", nil)
       case (.invalidGroup, _), (.invalidResponse, _), (.tooLarge, _), (.refused, _):
-        ("That Did Not Work", .doctor)
+        ("The Request Failed", .doctor)
       }
     // The title says that it is locked, and the button what to do.
     let isKeyring = help == .unlock && error.code == .locked && error.underlyingError is SecretServiceError
@@ -70,7 +70,7 @@ extension Trouble {
     let title =
       switch problem.kind {
       case .duplicate: "Stored Twice"
-      case .foreign: "Not Llavero's"
+      case .foreign: "Foreign Entry"
       case .damaged: "Something Is Damaged"
       case .newerVersion: "Written by a Later Version"
       case .wrongKey: "Another Key Is Needed"
@@ -103,11 +103,11 @@ extension Trouble {
         "A New Sign-In Is Needed", error.oauthErrorDescription ?? error.message,
         advice: "Sign in again in the program that the token is for, or with “llavero login”.")
     case .network, .serverError, .unhandledResponse, .timedOut:
-      self.init("No Answer From the Server", error.message, advice: error.advice)
+      self.init("No Response From the Server", error.message, advice: error.advice)
     case .cancelled, .userCanceled:
       self.init("Cancelled", error.message)
     default:
-      self.init("That Did Not Work", error.message, advice: error.advice)
+      self.init("The Request Failed", error.message, advice: error.advice)
     }
   }
 }

@@ -111,11 +111,9 @@ struct Setup: AsyncParsableCommand {
   private var chosen: [(setting: Setting, text: String)] {
     var settings = Settings()
     settings.store = store.lasting
-    settings.clientID = client.client
-    settings.authority = client.authority
-    settings.tenant = client.tenant
-    settings.group = client.cache.named
-    return settings.values
+    (settings.clientID, settings.authority) = (client.client, client.authority)
+    (settings.tenant, settings.group) = (client.tenant, client.cache.named)
+    return settings.values.filter(\.setting.isWrittenBySetup)
   }
 
   /// Chooses what no option names: by questions on a terminal.
