@@ -13,6 +13,8 @@ package struct Setting: Sendable {
   package let summary: String
   /// What applies where it is not set.
   package let standard: String?
+  /// What the help of its option says. The parser asks for it again and again.
+  package let help: String
   /// Whether `llavero setup` writes it.
   package let isWrittenBySetup: Bool
   /// The setting as text; `nil` where it is not set.
@@ -27,15 +29,13 @@ package struct Setting: Sendable {
     self.name = name
     self.summary = summary
     self.standard = standard
+    help = summary + (standard.map { " (default: \($0))" } ?? "") + "."
     self.variable = variable ?? "LLAVERO_" + name.replacing("-", with: "_").uppercased()
     option = hasOption ? "--" + name : nil
     self.isWrittenBySetup = isWrittenBySetup
     text = { $0[keyPath: place].map(form.text) }
     read = { (text, settings) throws(InvalidValue) in settings[keyPath: place] = try form.parse(text) }
   }
-
-  /// What the help of its option says.
-  package var help: String { summary + (standard.map { " (default: \($0))" } ?? "") + "." }
 }
 
 extension Setting {
