@@ -6,8 +6,8 @@ import IdentityClient
 import Lending
 import TokenCache
 
-/// Which app signs people in, and where.
-struct ClientOptions: ParsableArguments {
+/// The app and the authority.
+struct AppOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.client, "id"))
   var client: String?
 
@@ -16,9 +16,26 @@ struct ClientOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp(.tenant, "tenant"))
   var tenant: String?
+}
 
-  @OptionGroup var borrowing: BorrowOptions
+/// Which app signs people in, and where.
+struct ClientOptions: ParsableArguments {
+  @OptionGroup(title: "Client options") var app: AppOptions
+  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var cache: GroupOptions
+
+  var client: String? {
+    get { app.client }
+    set { app.client = newValue }
+  }
+  var authority: String? {
+    get { app.authority }
+    set { app.authority = newValue }
+  }
+  var tenant: String? {
+    get { app.tenant }
+    set { app.tenant = newValue }
+  }
 
   mutating func validate() { cache.store.origin = borrowing.origin }
 
