@@ -69,7 +69,7 @@ enum Failure {
   private static func exit(withParserError error: any Error) -> Never {
     let code = Llavero.exitCode(for: error)
     if code.isSuccess {
-      Terminal.out(HelpText.arranged(Llavero.fullMessage(for: error)))
+      Terminal.out(HelpText.arranged(Llavero.fullMessage(for: error, columns: HelpText.columns)))
       Glibc.exit(code.rawValue)
     }
     let text = withoutSecret(Llavero.message(for: error))

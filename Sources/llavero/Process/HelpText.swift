@@ -1,7 +1,14 @@
 import ArgumentParser
+import GLibSupport
 
-/// What the tool says of its own use, out of what the argument parser says.
+/// Help and usage errors, rearranged from the argument parser's.
 enum HelpText {
+  /// The width of help: the terminal's, 80 columns at most. Examples need them all.
+  static var columns: Int {
+    let width = processEnvironment()["COLUMNS"].flatMap { Int($0) } ?? Terminal.output.width ?? 80
+    return min(max(width, 40), 80)
+  }
+
   /// The parser's help with a command's own options before those of titled groups, and a synopsis that fits one line.
   ///
   /// - Parameter text: What the parser prints, which may also be a version or a completion script.
@@ -29,10 +36,10 @@ enum HelpText {
     return command + " [<options>]" + arguments.replacing(/(?: \[-[^\]]*\])|(?: \[?<options>\]?)/, with: "")
   }
 
-  /// What is wrong with a command line: one line, and another that helps.
+  /// An error in a command line: one line, and another with a suggestion or the help's command.
   ///
   /// - Parameters:
-  ///   - message: What the argument parser says.
+  ///   - message: The argument parser's.
   ///   - arguments: The command line without the program.
   /// - Returns: The error.
   static func usageError(_ message: String, in arguments: [String]) -> Failure.Message {
