@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// What the tool says of its own use.
+/// Help, usage errors, --quiet and completion.
 @Suite(.timeLimit(.minutes(20)))
 struct HelpTests {
   private struct Command {
@@ -45,8 +45,8 @@ struct HelpTests {
   }
 
   @Test func `The help of every command fits 80 columns, and has its examples in one piece`() throws {
-    for command in commands {
-      let lines = try help(of: command.words)
+    for (number, command) in commands.enumerated() {
+      let lines = try help(of: command.words, columns: number.isMultiple(of: 4) ? 200 : 80)
       for line in lines where line.count > 80 { Issue.record("\(command.words): \(line)") }
       for example in command.examples where !lines.contains(example) {
         Issue.record("\(command.words) breaks: \(example)")
@@ -61,7 +61,7 @@ struct HelpTests {
       #expect(titles[..<own].allSatisfy { ["USAGE:", "ARGUMENTS:"].contains($0) }, "\(words) \(titles)")
     }
     let titles = try help(of: ["token"]).filter { $0.hasSuffix("OPTIONS:") }
-    #expect(titles.first == "OPTIONS:" && titles.last == "BROKER OPTIONS:")
+    #expect(titles == ["OPTIONS:", "CLIENT OPTIONS:", "STORE OPTIONS:", "BROKER OPTIONS:"])
     #expect(try help(of: ["get"]).contains("USAGE: llavero get [<options>] <path>"))
   }
 

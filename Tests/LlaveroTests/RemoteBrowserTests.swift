@@ -200,6 +200,19 @@ struct RemoteBrowserTests {
     #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
+  @Test(arguments: ["paste", "desktop"])
+  func `A response with the app's own scheme is pasted, or handed over by the desktop`(way: String) throws {
+    let uri = "msauth.org.example.lab://auth"
+    try logIn("--no-browser", "--redirect-uri", uri) { page, _, _ in
+      let address = try browse(page)
+      if way == "paste" { return address + "\n" }
+      try tool.run([address]).exits(0)
+      return nil
+    }.exits(0, saying: "Signed in as alice@contoso.test")
+    #expect(lab.requests(to: .token).first?.form["redirect_uri"] == uri)
+    try tool.run([uri + "?code=x&state=y"]).exits(1, saying: "llavero: No sign-in waits")
+  }
+
   @Test func `The output of the command in BROWSER is shown`() throws {
     let end = try background(
       ["login", "--json"], ["BROWSER": "echo Open"], until: "Open http://localhost:"
