@@ -29,8 +29,8 @@ struct DoctorTests {
     let report = try examine(tool).exits(0)
     #expect(
       report.checks == [
-        "session_bus", "secret_service", "encryption", "prompt", "collection", "probe", "groups", "clock",
-        "lock_directory", "sources", "ca_bundle", "browser", "identity_broker",
+        "lock_directory", "session_bus", "secret_service", "encryption", "prompt", "collection", "probe",
+        "groups", "clock", "sources", "ca_bundle", "browser", "identity_broker",
       ])
     for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
@@ -78,7 +78,7 @@ struct DoctorTests {
     let tool = try Tool(on: PrivateKeyring())
     let result = try tool.run(["doctor"], with: ["HOME": home.path]).exits(0)
     let lines = result.standardOutput.split(separator: "\n")
-    #expect(lines.first == "ok       There is a session bus.")
+    #expect(lines.contains("ok       There is a session bus."))
     let warning = try #require(lines.firstIndex { $0.hasPrefix("warning  The keyring cannot ask") })
     #expect(lines[warning + 1].hasPrefix("         It has to be unlocked without a dialog."))
   }
@@ -100,7 +100,7 @@ struct DoctorTests {
     #expect(report.state == "problem")
     #expect(
       report.checks == [
-        "session_bus", "lock_directory", "sources", "ca_bundle", "browser", "identity_broker",
+        "lock_directory", "session_bus", "sources", "ca_bundle", "browser", "identity_broker",
       ])
     #expect(report.text("session_bus").contains("dbus-run-session"))
     #expect(report.text("session_bus").contains(address ?? "is not set"))
@@ -209,7 +209,7 @@ struct DoctorTests {
     #expect(report.text("sources").contains("No cache of another program"))
   }
 
-  /// A group with two damaged entries, one of a later version, and one of another program.
+  /// A group with two damaged entries, and two of other versions.
   private func damagedGroup() async throws -> Tool {
     let tool = try Tool(on: PrivateKeyring(), settings: ["HOME": home.path])
     try tool.load()
@@ -221,10 +221,10 @@ struct DoctorTests {
 
   @Test func `Problems of a group are reported by kind`() async throws {
     let report = try await examine(damagedGroup()).exits(1)
-    #expect(report.states("groups").sorted() == ["problem", "warning", "warning"])
+    #expect(report.states("groups").sorted() == ["problem", "warning"])
     let text = report.text("groups")
     #expect(text.contains(/has 2 items that cannot be read: .*\n.*: llavero doctor --fix\n/))
-    #expect(text.contains("that only a later version can read") && text.contains("of another program"))
+    #expect(text.contains("that only a later version can read"))
   }
 
   @Test func `Without a terminal --fix removes no entry and exits with 3`() async throws {
@@ -266,11 +266,11 @@ struct DoctorTests {
     let report = try examine(tool, "--fix", "--yes").exits(0)
     let fixed = try #require(report.json["fixed"]?.arrayValue)
     #expect(
-      fixed.compactMap { $0["check"]?.stringValue } == ["groups", "groups", "groups", "lock_directory"])
+      fixed.compactMap { $0["check"]?.stringValue } == ["lock_directory", "groups", "groups", "groups"])
     #expect(
       fixed.compactMap { $0["group"]?.stringValue }.sorted()
         == [other.group, tool.group, tool.group].sorted())
-    #expect(fixed[0].keys == ["check", "group", "kind", "message", "shard"])
+    #expect(fixed[1].keys == ["check", "group", "kind", "message", "shard"])
     #expect(Set(fixed.compactMap { $0["kind"]?.stringValue }) == ["damaged"])
     #expect(report.states("groups").filter { $0 == "mended" }.count == 2)
     #expect(try examine(tool, "--fix").exits(0).json["fixed"] == .array([]))
@@ -441,7 +441,8 @@ struct DoctorTests {
     try damaged.write(to: URL(filePath: "\(group)/\(shard)"))
 
     let report = try shell("llavero doctor \(store)").exits(1)
-    let command = try #require(report.standardOutput.firstMatch(of: /llavero doctor --fix.*/)).output.description
+    let command = try #require(report.standardOutput.firstMatch(of: /llavero doctor --fix.*/)).output
+      .description
     #expect(command.contains("--store file --key"))
     try shell(command.replacing("FILE", with: "'\(secret)'").replacing("--fix", with: "--fix --yes")).exits(0)
     #expect(try shell("llavero doctor \(store)").status == 0)

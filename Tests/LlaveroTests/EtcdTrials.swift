@@ -27,7 +27,7 @@ struct EtcdTrials {
     ]) { $1 }
     try tool.logIn()
     let before = lab.requests(to: .token).count
-    // Nobody gets an answer before all have begun.
+    // No machine gets a response before all have begun.
     lab.inject(LabFault(.token, delay: 600))
     let machines = try (0..<50).map { number in
       let home = try files.directory("machine\(number)/run")

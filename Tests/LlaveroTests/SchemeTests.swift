@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenCache
 
-/// `llavero scheme`, with directories of its own in place of the person's.
+/// `llavero scheme`, with directories of its own instead of the user's.
 @Suite(.timeLimit(.minutes(20)))
 struct SchemeTests {
   private static let scheme = "msauth.org.example.mail"
@@ -42,7 +42,7 @@ struct SchemeTests {
     "data/applications/llavero-scheme-\(scheme).desktop"
   }
 
-  /// What handles the scheme, as the desktop's own tool says.
+  /// The handler of the scheme, as the desktop's own tool reports it.
   private func handler() throws -> String {
     try Child.run(
       "xdg-mime", ["query", "default", "x-scheme-handler/\(Self.scheme)"], environment: environment
@@ -50,7 +50,7 @@ struct SchemeTests {
     .standardOutput.split(separator: "\n").joined()
   }
 
-  @Test func `A scheme that is installed leads to the program, and is listed`() throws {
+  @Test func `An installed scheme is handled by the program, and listed`() throws {
     let result = try run("install", "\(Self.scheme)://auth", program, "--json").exits(0)
     #expect(try result.json.keys == ["arguments", "path", "program", "scheme"])
     #expect(try handler() == "llavero-scheme-\(Self.scheme).desktop")
@@ -58,13 +58,15 @@ struct SchemeTests {
     #expect(listed.strings("scheme") == [Self.scheme] && listed.strings("program") == [program])
     #expect(listed.strings("state") == ["ok"])
     #expect(try run("list").standardOutput.contains(Self.scheme))
+    #expect(try run().standardOutput == run("list").standardOutput)
+    #expect(try run("--json").json == run("list", "--json").json)
     // Once more, for another place of the program.
     #expect(try run("install", Self.scheme.uppercased(), "/bin/true").status == 0)
     #expect(try list().strings("program") == ["/bin/true"])
     #expect(try home.contents("config/mimeapps.list").split(separator: "\n").count == 2)
   }
 
-  @Test func `The desktop starts the program with the words it was given, whatever is in them`() throws {
+  @Test func `The desktop starts the program with exactly the given arguments`() throws {
     let fifo = home.path + "/words"
     try #require(mkfifo(fifo, 0o600) == 0)
     let odd = try home.file("A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n")
@@ -85,7 +87,7 @@ struct SchemeTests {
     #expect(try list()[0]?["arguments"]?.arrayValue?.compactMap(\.stringValue) == words)
   }
 
-  @Test(.fault("odd desktop")) func `What was there before is there after the removal, to the byte`() throws {
+  @Test(.fault("odd desktop")) func `A removal restores the list to the byte`() throws {
     _ = try home.file(
       "data/applications/org.example.other.desktop",
       "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
@@ -122,7 +124,7 @@ struct SchemeTests {
     #expect(again.status == 1 && again.standardError.contains("not installed"))
   }
 
-  @Test(.fault("json warning")) func `A warning is a part of the JSON, and not beside it`() throws {
+  @Test(.fault("json warning")) func `A warning is a member of the JSON`() throws {
     let result = try run("install", "msauth.org.example.mail2", program, "--json")
     #expect(result.status == 0 && result.standardError.isEmpty, "\(result)")
     #expect(try result.json["warnings"]?.arrayValue?.count == 1)
@@ -130,7 +132,7 @@ struct SchemeTests {
       try run("install", "msauth.org.example.mail2", program).standardError.hasPrefix("warning: xdg-open"))
   }
 
-  @Test func `Where nothing was before nothing stays`() throws {
+  @Test func `A removal leaves no files behind`() throws {
     #expect(try run("install", Self.scheme, program).status == 0)
     #expect(try run("remove", Self.scheme).status == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
@@ -145,7 +147,7 @@ struct SchemeTests {
       "ä.b",
       "ms-settings", "chrome-extension", "msauth.", "msauth.://auth", String(repeating: "a", count: 201),
     ].abbreviated)
-  func `A scheme that is no app's to take is wrong usage, and nothing is written`(_ scheme: Named<String>)
+  func `A reserved scheme is a usage error, and nothing is written`(_ scheme: Named<String>)
     throws
   {
     let scheme = scheme.value
@@ -154,7 +156,7 @@ struct SchemeTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
   }
 
-  @Test func `A program that cannot be started is wrong usage`() throws {
+  @Test func `A program that cannot be started is a usage error`() throws {
     let plain = try home.file("plain")
     let unfit = try ["a=b", "100%"].map { name in
       let file = try home.file(name)
@@ -167,12 +169,12 @@ struct SchemeTests {
     #expect(try run("install", Self.scheme, program, "--name", "a\nExec=x").status == 2)
   }
 
-  @Test(.fault("odd desktop")) func `A desktop file of somebody else's is left alone`() throws {
+  @Test(.fault("odd desktop")) func `A foreign desktop file is not changed`() throws {
     let foreign = "[Desktop Entry]\nType=Application\nName=Mine\nExec=/bin/true\n"
     _ = try home.file(desktopFile(), foreign)
     for arguments in [["install", "--replace", Self.scheme, program], ["remove", Self.scheme]] {
       let result = try Child.run(Tool.path, ["scheme"] + arguments, environment: environment)
-      #expect(result.status == 1 && result.standardError.contains("is there already"))
+      #expect(result.status == 1 && result.standardError.contains("already exists"))
     }
     #expect(try home.contents(desktopFile()) == foreign)
     #expect(try list() == .array([]))
@@ -187,7 +189,7 @@ struct SchemeTests {
       "[Default Applications]\r\ntext/html=b.desktop\r\n",
       "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
     ])
-  func `Any list of the person's is the same after an installation and a removal`(_ list: String) throws {
+  func `Any list of the user is unchanged after an installation and a removal`(_ list: String) throws {
     if !list.isEmpty { _ = try home.file("config/mimeapps.list", list) }
     #expect(try run("install", "--replace", "a.b", program).status == 0)
     #expect(try self.list().strings("state") == ["ok"])
@@ -195,17 +197,17 @@ struct SchemeTests {
     #expect(((try? home.contents("config/mimeapps.list")) ?? "") == (list == "[A]\nx=y" ? list + "\n" : list))
   }
 
-  @Test(.fault("odd desktop")) func `A list of the person's that cannot be read is left as it is`() throws {
-    _ = try home.file("config/mimeapps.list", "no list\n")
+  @Test(.fault("odd desktop")) func `An invalid list of the user is not changed`() throws {
+    _ = try home.file("config/mimeapps.list", "not a list\n")
     #expect(try run("install", Self.scheme, program).status == 1)
-    #expect(try home.contents("config/mimeapps.list") == "no list\n")
+    #expect(try home.contents("config/mimeapps.list") == "not a list\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
   }
 
   @Test(
     .fault("list is pipe"),
     arguments: ["config/mimeapps.list", "data/applications/mimeapps.list", "config/gnome-mimeapps.list"])
-  func `A list that is a pipe holds nothing up`(list: String) throws {
+  func `A list that is a pipe does not block`(list: String) throws {
     #expect(mkfifo(home.path + "/" + list, 0o600) == 0)
     for arguments in [["install", Self.scheme, program], ["list"]] {
       let result = try Child.run(
@@ -217,7 +219,7 @@ struct SchemeTests {
   }
 
   @Test(.fault("dangling link"))
-  func `A list that is a link stays one, also where its file is missing`() throws {
+  func `A list that is a link stays one, also without a target`() throws {
     _ = try home.directory("dotfiles")
     #expect(symlink("../dotfiles/mimeapps.list", home.path + "/config/mimeapps.list") == 0)
     #expect(try run("install", Self.scheme, program).status == 0)
@@ -228,7 +230,7 @@ struct SchemeTests {
   }
 
   @Test(.fault("chosen since"))
-  func `A choice that the person made since is left alone unless told otherwise`() throws {
+  func `A later choice of the user is only replaced with --replace`() throws {
     _ = try home.file(
       "data/applications/org.example.other.desktop",
       "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
@@ -239,7 +241,9 @@ struct SchemeTests {
 
       """
     _ = try home.file("config/mimeapps.list", list)
-    #expect(try run("install", Self.scheme, program).standardError.contains("by org.example.other.desktop"))
+    #expect(
+      try run("install", Self.scheme, program).standardError.contains(
+        "another handler: org.example.other.desktop"))
     #expect(try home.contents("config/mimeapps.list") == list)
     #expect(try self.list().strings("state") == ["other_handler"])
     // Its name may stand without a semicolon, as xdg-mime writes it.
@@ -247,7 +251,7 @@ struct SchemeTests {
     #expect(try !home.contents("config/mimeapps.list").contains("llavero"))
   }
 
-  @Test func `A program that is gone, and a handler that goes before, are told`() throws {
+  @Test func `A missing program and another handler are listed`() throws {
     #expect(try run("install", Self.scheme, program).status == 0)
     unlink(program)
     #expect(try list().strings("state") == ["program_missing"])
@@ -257,7 +261,7 @@ struct SchemeTests {
     #expect(try list().strings("state") == ["other_handler"])
   }
 
-  @Test(.fault("many schemes")) func `Of several that install at once each is there`() async throws {
+  @Test(.fault("many schemes")) func `Concurrent installations are all kept`() async throws {
     let schemes = (0..<8).map { "org.example.app" + String(repeating: "x", count: $0) }
     let statuses = await withTaskGroup(of: Int32?.self) { group in
       for scheme in schemes { group.addTask { try? run("install", scheme, program).status } }

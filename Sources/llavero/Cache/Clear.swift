@@ -28,10 +28,10 @@ struct Clear: AsyncParsableCommand {
     let problems: [ProblemSummary]
   }
 
-  @Option(help: "An account, by user name or home account id. With --client, only that client's tokens.")
+  @Option(help: "An account, by user name or home account id.")
   var account: String?
 
-  @Option(help: "A client ID: its tokens, for all accounts unless --account is given.")
+  @Option(help: "A client ID; with --account, its tokens of that one.")
   var client: String?
 
   @Flag(help: "Expired access tokens.")

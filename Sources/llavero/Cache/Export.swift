@@ -42,7 +42,7 @@ struct Export: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Options for caches of other programs") var peer: PeerOptions
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<TargetSide>
-  @OptionGroup(title: "Store options") var options: GroupOptions
+  @OptionGroup var options: GroupOptions
   @OptionGroup(visibility: .hidden) var former: FormerExportOptions
 
   func validate() throws {

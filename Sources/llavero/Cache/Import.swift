@@ -37,7 +37,7 @@ struct Import: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Options for caches of other programs") var peer: PeerOptions
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<SourceSide>
-  @OptionGroup(title: "Store options") var options: GroupOptions
+  @OptionGroup var options: GroupOptions
   @OptionGroup(visibility: .hidden) var former: FormerImportOptions
 
   func validate() throws { _ = try source }

@@ -37,10 +37,10 @@ struct Doctor: AsyncParsableCommand {
       advice], with --fix also fixed: [check, message; for each entry also group, kind, shard].
       """)
 
-  @Flag(help: "Fix what is safe to fix, and remove unreadable entries.")
+  @Flag(help: "Fix problems, and remove unreadable entries.")
   var fix = false
 
-  @Flag(name: .shortAndLong, help: "With --fix, remove unreadable entries without asking.")
+  @Flag(name: .shortAndLong, help: "With --fix, remove entries without asking.")
   var yes = false
 
   @OptionGroup var output: OutputOptions
@@ -108,7 +108,8 @@ struct Doctor: AsyncParsableCommand {
       [OtherCachesCheck()], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
     ]
     guard let sealed = store as? any SealedStore else {
-      return [keyring + [ProbeCheck()] + groups, [LockDirectoryCheck()]] + others
+      // First, since groups cannot be fixed while the lock directory is open to others.
+      return [[LockDirectoryCheck()], keyring + [ProbeCheck()] + groups] + others
     }
     var place: [any Check] = self.store.settings.usesKeyring ? keyring : []
     if self.store.settings.key == .portal { place.append(PortalCheck()) }

@@ -199,7 +199,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   /// Removes the script.
   ///
   /// - Returns: Its path.
-  /// - Throws: `Failure.Message` where there is none, or the path is another file.
+  /// - Throws: `Failure.Message` for a missing file, and for one that is not a stand-in.
   func remove(from directory: String) throws(Failure.Message) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path)?.isRegular == true, isStandIn(path) else {

@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import TokenCache
+
+/// `llavero shim list` and `remove`. `OtherToolsTests` has tests of the scripts.
+struct ShimTests {
+  private let tool: Tool
+  private let home: TemporaryDirectory
+  private let own: String
+
+  init() throws {
+    tool = try Tool()
+    home = try TemporaryDirectory()
+    own = home.path + "/.local/bin"
+  }
+
+  private func shim(_ arguments: String..., path: String? = nil) throws -> Child.Result {
+    let path = path.map { $0 + ":/usr/bin:/bin" } ?? "/usr/bin:/bin"
+    return try tool.run(["shim"] + arguments, with: ["HOME": home.path, "PATH": path])
+  }
+
+  @Test func `Installed stand-ins are listed with the program that PATH finds`() throws {
+    #expect(try shim().exits(0).standardError == "No stand-in is installed.\n")
+    #expect(try shim("--json").json == .object(["shims": .array([])]))
+    let (other, first) = (try home.directory("other"), try home.directory("first"))
+    try shim("install", "azd").exits(0)
+    try shim("install", "az", "--directory", other).exits(0)
+    chmod(try home.file("first/az", "#!/bin/sh\n"), 0o755)
+    let shims = try shim("list", "--json", path: "\(first):\(other):\(own)").exits(0).json["shims"]
+    #expect(shims?.strings("program") == ["az", "azd"])
+    #expect(shims?.strings("path") == [other + "/az", own + "/azd"])
+    #expect(shims?.strings("state") == ["other_program", "ok"])
+    #expect(shims?.strings("found") == [first + "/az", own + "/azd"])
+    #expect(try shim().standardOutput.contains("\(own)/azd"))
+  }
+
+  @Test func `shim remove removes the stand-in`() throws {
+    try shim("install", "az").exits(0)
+    let removed = try shim("remove", "az", "--json").exits(0)
+    #expect(try removed.json == .object(["path": .string(own + "/az")]))
+    #expect(access(own + "/az", F_OK) != 0)
+    try shim("remove", "az", "--json").exits(1, code: "not_found")
+  }
+
+  @Test func `shim remove keeps other files, and links`() throws {
+    try shim("install", "azd").exits(0)
+    // Quotes the line of a stand-in, and is another program.
+    let script = try home.contents(".local/bin/azd").replacing("#!/bin/sh\n", with: "#!/bin/sh\n\n:\n")
+    let path = try home.file(".local/bin/az", script)
+    try shim("remove", "az", "--json").exits(1, code: "foreign")
+    #expect(try home.contents(".local/bin/az") == script)
+    unlink(path)
+    #expect(symlink(own + "/azd", path) == 0)
+    try shim("remove", "az", "--json").exits(1, code: "foreign")
+    #expect(access(own + "/azd", F_OK) == 0 && access(path, F_OK) == 0)
+  }
+
+  @Test(arguments: [["remove"], ["remove", "bash"], ["remove", "az", "--directory", ""], ["nonsense"]])
+  func `shim without a known program is a usage error`(_ arguments: [String]) throws {
+    try tool.run(["shim"] + arguments).exits(2)
+  }
+}
