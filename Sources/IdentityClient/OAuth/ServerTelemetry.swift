@@ -53,13 +53,14 @@ final class ServerTelemetry: Sendable {
   }
 
   /// Notes how a request ended; the server has received what was before it.
-  func finished(_ call: Int, correlationID: UUID, error: String?) {
+  func finished(_ call: Int, correlationID: UUID?, error: String?) {
     state.withLock { state in
       guard let error else {
         state = State()
         return
       }
-      state.failures.append(("\(call),\(correlationID.uuidString.lowercased())", error))
+      let id = correlationID?.uuidString.lowercased() ?? ""
+      state.failures.append(("\(call),\(id)", error))
       if state.failures.count > 75 { state.failures.removeFirst() }
     }
   }
