@@ -34,11 +34,11 @@ package final class Lab: Sendable {
       try FileManager.default.createDirectory(
         atPath: directory ?? temporary, withIntermediateDirectories: true)
       try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
-      let answer: @Sendable (LabRequest) -> LabReply = { request in
+      let respond: @Sendable (LabRequest) -> LabReply = { request in
         state.value.withLock { $0.respond(to: request) }
       }
       let server = try await LabServer.start(
-        port: Int(port), certificate: certificates.serverPEM, answer: answer)
+        port: Int(port), certificate: certificates.serverPEM, respond: respond)
       return Lab(
         server: server, state: state, file: file, ownDirectory: directory == nil ? temporary : nil)
     } catch {

@@ -24,17 +24,17 @@ final class LabServer: @unchecked Sendable {
     self.port = port
   }
 
-  /// Listens on 127.0.0.1 and ::1 at one port, any free one for port 0. `certificate` is PEM with its key; `answer` is
+  /// Listens on 127.0.0.1 and ::1 at one port, any free one for port 0. `certificate` is PEM with its key; `respond` is
   /// called for each request, on the server's thread.
   static func start(
-    port: Int, certificate: String, answer: @escaping @Sendable (LabRequest) -> LabReply
+    port: Int, certificate: String, respond: @escaping @Sendable (LabRequest) -> LabReply
   ) async throws(GLibError) -> LabServer {
     let thread = MainLoopThread(name: "entra-lab")
     let result: Result<LabServer, GLibError> = await withCheckedContinuation { continuation in
       thread.invoke {
         continuation.resume(
           returning: Result { () throws(GLibError) in
-            try listen(on: thread, port: port, certificate: certificate, answer: answer)
+            try listen(on: thread, port: port, certificate: certificate, respond: respond)
           })
       }
     }
@@ -43,7 +43,7 @@ final class LabServer: @unchecked Sendable {
 
   private static func listen(
     on thread: MainLoopThread, port: Int, certificate: String,
-    answer: @escaping @Sendable (LabRequest) -> LabReply
+    respond: @escaping @Sendable (LabRequest) -> LabReply
   ) throws(GLibError) -> LabServer {
     let pair = try withGError { g_tls_certificate_new_from_pem(certificate, -1, $0) }
     defer { g_object_unref(pair) }
@@ -54,7 +54,7 @@ final class LabServer: @unchecked Sendable {
     let server = object.assumingMemoryBound(to: SoupServer.self)
     soup_server_set_tls_certificate(server, pair)
     soup_server_add_early_handler(server, nil, refuseLargeBody, nil, nil)
-    let handler = Handler(context: thread.context, answer: answer)
+    let handler = Handler(context: thread.context, respond: respond)
     soup_server_add_handler(
       server, nil, handle, Unmanaged.passRetained(handler).toOpaque(),
       { data in data.map { Unmanaged<Handler>.fromOpaque($0).release() } })
@@ -93,14 +93,14 @@ final class LabServer: @unchecked Sendable {
 /// The context of libsoup's callback; used on the main loop's thread only.
 private final class Handler {
   let context: OpaquePointer
-  let answer: @Sendable (LabRequest) -> LabReply
+  let respond: @Sendable (LabRequest) -> LabReply
   var port = 0
   /// The timers of the delayed responses.
   var delays: Set<UnsafeMutablePointer<GSource>> = []
 
-  init(context: OpaquePointer, answer: @escaping @Sendable (LabRequest) -> LabReply) {
+  init(context: OpaquePointer, respond: @escaping @Sendable (LabRequest) -> LabReply) {
     self.context = context
-    self.answer = answer
+    self.respond = respond
   }
 }
 
@@ -122,7 +122,7 @@ private let handle: ServerCallback = { _, message, path, _, data in
   guard let message, let data else { return }
   let handler = Unmanaged<Handler>.fromOpaque(data).takeUnretainedValue()
   let request = LabRequest(message, path: path, port: handler.port)
-  let reply = handler.answer(request)
+  let reply = handler.respond(request)
   guard reply.delay > .zero else {
     send(reply, to: message)
     return

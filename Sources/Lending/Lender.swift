@@ -318,7 +318,7 @@ public final class Lender: Sendable {
   }
 }
 
-/// A request that was answered.
+/// A handled request.
 public struct LendingEvent: Sendable {
   public let date: Date
   /// `/token` or `/loan`; `nil` for anything else.

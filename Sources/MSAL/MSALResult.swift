@@ -106,7 +106,7 @@ public typealias MSALSignoutCompletionBlock = @Sendable (Bool, (any Error)?) -> 
 /// Receives information on the device.
 public typealias MSALDeviceInformationCompletionBlock =
   @Sendable (MSALDeviceInformation?, (any Error)?) -> Void
-/// Takes what is known of the device's registration, or why nothing is.
+/// Receives the device's registration, or the error.
 public typealias MSALWPJMetaDataCompletionBlock = @Sendable (MSALWPJMetaData?, (any Error)?) -> Void
 /// Receives a token of the device, or the error.
 public typealias MSALDeviceTokenResultCompletionBlock =

@@ -9,7 +9,7 @@ open class MSALWebviewParameters: NSObject, NSCopying {
   ///
   /// Firefox, Chromium, Chrome, Edge, Brave, Vivaldi, Opera, GNOME Web and their derivatives are started with their own
   /// switches, if they are the browser of the desktop or the first of `$BROWSER`. Another browser opens the page in the
-  /// person's own session, and the log says so with the level ``MSALLogLevel/warning``. Signing out of the browser
+  /// user's session, which is logged as ``MSALLogLevel/warning``. Signing out of the browser
   /// always uses the user's session. ``MSALPublicClientApplication/init(configuration:transport:authenticator:)``
   /// is for programs with their own way.
   open var prefersEphemeralWebBrowserSession = false

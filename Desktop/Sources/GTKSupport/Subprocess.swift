@@ -25,13 +25,13 @@ public enum Subprocess {
             g_free(text)
             g_object_unref(source)
           }
-          Unmanaged<Answer>.fromOpaque(data).takeRetainedValue().continuation
+          Unmanaged<Waiter>.fromOpaque(data).takeRetainedValue().continuation
             .resume(returning: text.map { String(cString: $0) })
-        }, Unmanaged.passRetained(Answer(continuation)).toOpaque())
+        }, Unmanaged.passRetained(Waiter(continuation)).toOpaque())
     }
   }
 
-  private final class Answer: Sendable {
+  private final class Waiter: Sendable {
     let continuation: CheckedContinuation<String?, Never>
 
     init(_ continuation: CheckedContinuation<String?, Never>) {

@@ -1,4 +1,4 @@
-/// What the window is made of, in GtkBuilder's words.
+/// The window's widgets, as GtkBuilder's XML.
 enum Interface {
   static let window = """
     <interface>

@@ -324,13 +324,13 @@ extension KeychainWindow {
     Task {
       let clients = account.clientIDs
       let apps = clients.count == 1 ? "the application \(clients[0])" : "\(clients.count) applications"
-      let answer = await Question.ask(
+      let response = await MessageDialog.show(
         "Sign \(account.title) Out?",
         "The tokens of \(apps) for this account are removed from the group \(group.name), and the account is signed out "
           + "there. The account stays in the list. You stay signed in in the browser, and tokens that apps already use "
           + "stay valid.",
-        answers: [.init("sign-out", "Sign _Out", .destructive)], over: widget)
-      guard answer == "sign-out" else { return }
+        responses: [.init("sign-out", "Sign _Out", .destructive)], over: widget)
+      guard response == "sign-out" else { return }
       await run("Signed out \(account.title).") { keychain, group throws(Trouble) in
         try await keychain.signOut(account, of: clients, in: group)
       }
@@ -341,12 +341,12 @@ extension KeychainWindow {
     guard let account = selectedAccount, account.canBeRemoved else { return }
     Task {
       let count = account.tokens.count
-      let answer = await Question.ask(
+      let response = await MessageDialog.show(
         "Remove \(account.title)?",
         "The account and its \(count) token\(count == 1 ? "" : "s") are removed from the group \(group.name) for all "
           + "apps that share it. Each of them has to sign in again. The server does not revoke the tokens.",
-        answers: [.init("remove", "_Remove", .destructive)], over: widget)
-      guard answer == "remove" else { return }
+        responses: [.init("remove", "_Remove", .destructive)], over: widget)
+      guard response == "remove" else { return }
       await run("Removed \(account.title).") { keychain, group throws(Trouble) in
         try await keychain.remove(account, in: group)
       }
@@ -376,12 +376,12 @@ extension KeychainWindow {
       return
     }
     Task {
-      let answer = await Question.ask(
+      let response = await MessageDialog.show(
         "Remove Unreadable Entries?",
         (troubles.prefix(5).map(\.message) + ["This cannot be undone. Readable entries are kept."]).joined(
           separator: "\n\n"),
-        answers: [.init("remove", "_Remove", .destructive)], over: widget)
-      guard answer == "remove" else { return }
+        responses: [.init("remove", "_Remove", .destructive)], over: widget)
+      guard response == "remove" else { return }
       await run("Removed unreadable entries.") { keychain, group throws(Trouble) in
         try await keychain.removeDamaged(in: group)
       }
@@ -393,10 +393,10 @@ extension KeychainWindow {
       do throws(Trouble) {
         let findings = try await Doctor.findings().filter { !["ok", "mended"].contains($0.state) }
         let lines = findings.map { [$0.message, $0.advice].compactMap(\.self).joined(separator: "\n") }
-        _ = await Question.ask(
+        _ = await MessageDialog.show(
           findings.isEmpty ? "No Problems Found" : "Results",
           lines.isEmpty ? "“llavero doctor” found no problems." : lines.joined(separator: "\n\n"),
-          answers: [],
+          responses: [],
           over: widget, dismissal: "_Close")
       } catch {
         report(error)

@@ -43,13 +43,14 @@ final class PlaintextPage {
         cache.afterRemoval ?? "",
         "Copies in snapshots, in backups and on the disk itself may remain.",
       ].filter { !$0.isEmpty }.joined(separator: "\n\n")
-      let answer = await Question.ask(
+      let response = await MessageDialog.show(
         "Move These Tokens to the Keyring?", body,
-        answers: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
+        responses: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
         over: window.widget)
-      guard answer != Question.cancelled else { return }
+      guard response != MessageDialog.cancelled else { return }
       do throws(Trouble) {
-        let adoption = try await window.keychain.adopt(cache, into: window.group, removing: answer == "move")
+        let adoption = try await window.keychain.adopt(
+          cache, into: window.group, removing: response == "move")
         let end = adoption.isRemoved ? "and \(outcome) the file" : "and kept the file"
         window.announce("Imported \(adoption.saved) records \(end).")
       } catch {

@@ -83,12 +83,12 @@ final class TokenPage {
   func remove(_ token: TokenEntry) {
     Task {
       let more = token.isRenewable ? " The refresh token can get a new one." : ""
-      let answer = await Question.ask(
+      let response = await MessageDialog.show(
         "Remove This Token?",
         "The \(token.kind.lowercased()) is removed from the group \(window.group.name). Apps that use it have to get "
           + "another. The server does not revoke it.\(more)",
-        answers: [.init("remove", "_Remove", .destructive)], over: window.widget)
-      guard answer == "remove" else { return }
+        responses: [.init("remove", "_Remove", .destructive)], over: window.widget)
+      guard response == "remove" else { return }
       run(token) { keychain, group throws(Trouble) in
         try await keychain.remove(token, in: group)
         self.window.reload()
