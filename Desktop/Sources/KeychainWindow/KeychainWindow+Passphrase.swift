@@ -10,9 +10,9 @@ extension KeychainWindow {
   private static func ask(_ question: SecretQuestion) async -> SecretBytes? {
     guard let window = shown else { return nil }
     let entry = PasswordEntry(question.subject)
-    let answer = await Question.ask(
+    let response = await MessageDialog.show(
       "Unlock the Store?", "\(question.subject) opens this store: \(window.keychain.storeName).",
-      answers: [.init("unlock", "_Unlock", .suggested)], over: window.widget, content: entry)
-    return answer == "unlock" ? SecretBytes(copying: Array(entry.text.utf8)) : nil
+      responses: [.init("unlock", "_Unlock", .suggested)], over: window.widget, content: entry)
+    return response == "unlock" ? SecretBytes(copying: Array(entry.text.utf8)) : nil
   }
 }

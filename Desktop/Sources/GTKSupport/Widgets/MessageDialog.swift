@@ -11,7 +11,7 @@ public enum MessageDialog {
     let look: Look
 
     /// - Parameters:
-    ///   - id: The result of ``MessageDialog/show(_:_:responses:over:dismissal:)`` for it.
+    ///   - id: The result of ``MessageDialog/show(_:_:responses:over:dismissal:content:)`` for it.
     ///   - label: The button's text; an underscore precedes its mnemonic letter.
     ///   - look: Whether it is suggested or destructive.
     public init(_ id: String, _ label: String, _ look: Look = .plain) {
