@@ -153,7 +153,7 @@ let package = Package(
       name: "llavero",
       dependencies: [
         "BrowserSignIn", "Configuration", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport",
-        "IdentityBroker", "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
+        "IdentityBroker", "IdentityClient", "Lending", "MSALExtensionsStore",
         "MicrosoftGraph", "Sealing", "SecretService", "SoupTransport", "TokenCache", argumentParser,
         httpTypes,
       ],
@@ -314,11 +314,7 @@ let package = Package(
       dependencies: ["HTTPSupport", "IdentityClient", "MSAL", "TestSupport", "TokenCache", httpTypes],
       swiftSettings: common),
     .testTarget(
-      name: "ConfigurationTests",
-      dependencies: [
-        "Configuration", "EncryptedFileStore", "GLibSupport", "IdentityClient", "KeyringStore", "TestSupport",
-        "TokenCache",
-      ],
+      name: "ConfigurationTests", dependencies: ["Configuration", "IdentityClient", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "LlaveroTests",
