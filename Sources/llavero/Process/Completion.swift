@@ -1,16 +1,22 @@
 import ArgumentParser
+import Dispatch
 import EtcdStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
 import MSALExtensionsStore
+import Synchronization
 import TokenCache
 
 extension CompletionKind {
   /// The user names of the group's accounts.
-  static let accounts = CompletionKind.custom { words, _, _ async in await Completion.accounts(words) }
+  static let accounts = CompletionKind.custom { words, _, _ in
+    Completion.wait { await Completion.accounts(words) }
+  }
   /// The groups of the store.
-  static let groups = CompletionKind.custom { words, _, _ async in await Completion.groups(words) }
+  static let groups = CompletionKind.custom { words, _, _ in
+    Completion.wait { await Completion.groups(words) }
+  }
   /// The caches of other programs.
   static let caches = CompletionKind.custom { _, _, _ in PeerRegistry().caches.map { printable($0.name) } }
 }
@@ -27,41 +33,60 @@ enum Completion {
     private static let timeout = Duration.seconds(1)
   #endif
 
-  /// The options that name a cache. The parser takes asynchronous completions in asynchronous commands only.
-  private struct Target: AsyncParsableCommand {
-    @OptionGroup var options: GroupOptions
-  }
-
-  /// Detaches the process from the terminal, where it could prompt or print errors, and limits its time.
-  static func begin() {
+  /// Prints the candidates, and ends the process.
+  ///
+  /// The process is detached from the terminal, where it could prompt or print errors. The parser calls for the candidates on
+  /// a thread of its own, which may block: its asynchronous completions do not work in options that are parsed alone.
+  static func run() async -> Never {
     Settings.passOverUnknown()
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
     for stream in [STDIN_FILENO, STDERR_FILENO] { dup2(nothing, stream) }
-    Task.detached {
-      try? await Task.sleep(for: timeout)
-      _exit(EXIT_SUCCESS)
+    DispatchQueue(label: "llavero.completion").async {
+      do {
+        _ = try Llavero.parseAsRoot(Array(processArguments.dropFirst()))
+      } catch {
+        Failure.exit(with: error)
+      }
+      exit(EXIT_SUCCESS)
     }
+    try? await Task.sleep(for: timeout)
+    _exit(EXIT_SUCCESS)
+  }
+
+  /// Blocks until the work is done. Not for a thread of Swift's pool.
+  fileprivate static func wait(_ work: @escaping @Sendable () async -> [String]) -> [String] {
+    let (candidates, end) = (Candidates(), DispatchSemaphore(value: 0))
+    Task.detached {
+      let found = await work()
+      candidates.list.withLock { $0 = found }
+      end.signal()
+    }
+    end.wait()
+    return candidates.list.withLock { $0 }
+  }
+
+  private final class Candidates: Sendable {
+    let list = Mutex<[String]>([])
   }
 
   fileprivate static func accounts(_ words: [String]) async -> [String] {
-    guard let cache = await cache(words), let accounts = try? await cache.accounts() else { return [] }
+    guard let cache = cache(words), let accounts = try? await cache.accounts() else { return [] }
     return accounts.map { printable($0.username ?? $0.homeAccountID) }
   }
 
   fileprivate static func groups(_ words: [String]) async -> [String] {
-    guard let store = await cache(words)?.store, let groups = try? await store.groups() else { return [] }
+    guard let store = cache(words)?.store, let groups = try? await store.groups() else { return [] }
     return groups.map(\.name)
   }
 
   /// The cache that the command line names so far; `nil` for one that is not on this machine.
-  private static func cache(_ words: [String]) async -> TokenCacheAccessor? {
+  private static func cache(_ words: [String]) -> TokenCacheAccessor? {
     let names = ["--store", "--group", "--key", "--collection"]
     var arguments: [String] = []
     for (option, value) in zip(words, words.dropFirst()) where names.contains(option) && !value.isEmpty {
       arguments += [option, value]
     }
-    let target = try? await Target.asyncParseAsRoot(arguments) as? Target
-    let cache = try? target?.options.cache
+    let cache = try? GroupOptions.parse(arguments).cache
     return cache?.store is EtcdCacheStore ? nil : cache
   }
 }

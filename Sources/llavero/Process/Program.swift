@@ -24,9 +24,9 @@ enum Program {
   private static func run() async -> Never {
     var parsed: (any ParsableCommand)?
     do {
-      if Completion.isRequested { Completion.begin() }
+      if Completion.isRequested { await Completion.run() }
       if try handOverRedirect() { exit(EXIT_SUCCESS) }
-      var command = try await parsedCommand()
+      var command = try parsedCommand()
       parsed = command
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -57,7 +57,7 @@ enum Program {
   ///
   /// The parser takes milliseconds to set up a tree of commands, so the command is parsed alone. Anything else, such as a
   /// mistake or a request for help, is left to the whole tree.
-  private static func parsedCommand() async throws -> any ParsableCommand {
+  private static func parsedCommand() throws -> any ParsableCommand {
     guard !processArguments.isEmpty else {
       // Without arguments the tool prints its help, which a script would take for the output it expects.
       throw Failure.Message(
@@ -66,21 +66,11 @@ enum Program {
     }
     let arguments = Array(processArguments.dropFirst())
     let named = Llavero.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-    if let named, let command = try? await parse(Array(arguments.dropFirst()), as: named),
+    if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())),
       type(of: command) == named
     {
       return command
     }
-    return try await parse(arguments, as: Llavero.self)
-  }
-
-  /// Asynchronous commands have asynchronous completions, which only this way of parsing takes.
-  private static func parse(
-    _ arguments: [String], as command: any ParsableCommand.Type
-  ) async throws -> any ParsableCommand {
-    guard let command = command as? any AsyncParsableCommand.Type else {
-      return try command.parseAsRoot(arguments)
-    }
-    return try await command.asyncParseAsRoot(arguments)
+    return try Llavero.parseAsRoot(arguments)
   }
 }
