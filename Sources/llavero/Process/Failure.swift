@@ -76,6 +76,8 @@ enum Failure {
     if code == .validationFailure {
       exit(with: HelpText.usageError(text, in: Array(processArguments.dropFirst())))
     }
+    // A command that has reported its findings, such as doctor, throws an exit code alone.
+    if text.isEmpty { Glibc.exit(code.rawValue) }
     exit(with: Message(name: "error", message: text))
   }
 
