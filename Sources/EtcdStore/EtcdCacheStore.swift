@@ -71,7 +71,7 @@ public final class EtcdCacheStore: SealedStore {
     self.access = access
     let writers = GroupWriters(isShared: false) { _ in GroupWriter(label: "llavero.etcd.writes") }
     store = GroupStore(
-      writers, label: "llavero.etcd.reads", timeout: access.timeout + EtcdBackend.margin, readsAtOnce: true
+      writers, label: "llavero.etcd.reads", timeout: access.timeout + EtcdBackend.margin, concurrentReads: 16
     ) { (cancellable) throws(CacheError) in
       try client.checkPassword()
       return EtcdBackend(access, cancellable)

@@ -55,29 +55,36 @@ final class Changes<Value: Sendable>: Sendable {
 
 /// What a call knows of its commit, from the thread that works and from the caller's task.
 final class PendingCommit: Sendable {
-  private let state = Mutex((isPending: false, isGivenUp: false))
+  private let state = Mutex((isPending: false, isUncertain: false, isGivenUp: false))
 
   /// - Returns: False where the caller has given up. Nothing may be written then.
   func begin() -> Bool {
     state.withLock { state in
+      // What an earlier commit of the call has done was loaded since.
+      state.isUncertain = false
       state.isPending = !state.isGivenUp
       return state.isPending
     }
   }
 
-  /// Notes that the call has failed with an error that says what became of its commit.
-  func end() { state.withLock { $0.isPending = false } }
+  /// Notes that the commit has failed. Where the backend went away, it may still have been applied.
+  func end(isUncertain: Bool) {
+    state.withLock { state in
+      if state.isPending && isUncertain { state.isUncertain = true }
+      state.isPending = false
+    }
+  }
 
-  /// Runs a call. Where it is given up while its commit is pending, the error says that this may be applied.
+  /// Runs a call. If it fails and its commit may have been applied, the error says so.
   func explaining<T>(_ call: () async throws(CacheError) -> T) async throws(CacheError) -> T {
     do throws(CacheError) {
       return try await call()
     } catch {
-      let isPending = state.withLock { state in
+      let mayBeApplied = state.withLock { state in
         state.isGivenUp = true
-        return state.isPending
+        return state.isPending || state.isUncertain
       }
-      throw isPending ? error.withUnknownOutcome : error
+      throw mayBeApplied ? error.withUnknownOutcome : error
     }
   }
 }

@@ -12,8 +12,9 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
   private typealias Version = Backend.Version
 
   private let writers: GroupWriters
-  /// Makes the queue for work that takes no lock.
-  private let reads: @Sendable () -> BlockingQueue
+  /// The queues for work that takes no lock, which take turns.
+  private let reads: [BlockingQueue]
+  private let readCount = Atomic(0)
   private let timeout: Duration
   private let backend: @Sendable (Cancellable) throws(Failure) -> Backend
   private let cacheError: @Sendable (Failure) -> CacheError
@@ -31,12 +32,12 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
   ///   - writers: The groups' locks.
   ///   - label: Names the threads of work that takes no lock.
   ///   - timeout: How long a call may take, waiting for a person aside.
-  ///   - readsAtOnce: Whether such work need not wait for other such work.
+  ///   - concurrentReads: How much of such work may run at once. Each takes a thread.
   ///   - backend: Makes what does the work of one call.
   ///   - cacheError: What a failure is to the store's users.
   ///   - unlock: Unlocks what a failure says is locked.
   package init(
-    _ writers: GroupWriters, label: String, timeout: Duration, readsAtOnce: Bool = false,
+    _ writers: GroupWriters, label: String, timeout: Duration, concurrentReads: Int = 1,
     backend: @escaping @Sendable (Cancellable) throws(Failure) -> Backend,
     cacheError: @escaping @Sendable (Failure) -> CacheError,
     unlock: @escaping @Sendable (Failure) async throws(CacheError) -> Void
@@ -46,8 +47,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     self.backend = backend
     self.cacheError = cacheError
     self.unlock = unlock
-    let queue = BlockingQueue(label: label)
-    reads = { readsAtOnce ? BlockingQueue(label: label) : queue }
+    reads = (0..<concurrentReads).map { _ in BlockingQueue(label: label) }
   }
 
   package func groups() async throws(CacheError) -> [KeychainGroup] {
@@ -118,7 +118,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
         case .applied(let number) where committed.indices.contains(number):
           return .success(committed[number].value)
         default:
-          commit.end()
+          commit.end(isUncertain: error.meansRetry)
           throw error
         }
       }
@@ -138,7 +138,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
           do throws(Failure) {
             return try backend.remove(removal, from: group, turn)
           } catch {
-            commit.end()
+            commit.end(isUncertain: error.meansRetry)
             throw error
           }
         }
@@ -152,8 +152,10 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
   package func run<T: Sendable>(
     _ work: @escaping @Sendable (Backend) throws(Failure) -> T
   ) async throws(CacheError) -> T {
-    try await unlocking { () async throws(CacheError) in
-      try await reads().run(timeout: timeout, onCancel: Backend.cancelled, onTimeout: Backend.timedOut) {
+    let number = readCount.wrappingAdd(1, ordering: .relaxed).oldValue
+    let queue = reads[Int(number.magnitude % UInt(reads.count))]
+    return try await unlocking { () async throws(CacheError) in
+      try await queue.run(timeout: timeout, onCancel: Backend.cancelled, onTimeout: Backend.timedOut) {
         [self] (cancellable) throws(CacheError) in
         retrying(cancellable, work)
       }
@@ -183,7 +185,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
         defer { backend.end() }
         return .success(try work(backend))
       } catch {
-        guard case .retry = error.disposition, retries < Backend.retries else { return .failure(error) }
+        guard error.meansRetry, retries < Backend.retries else { return .failure(error) }
         retries += 1
       }
     }

@@ -6,6 +6,11 @@ package protocol StoreFailure: Error {
   var disposition: Disposition { get }
 }
 
+extension StoreFailure {
+  /// Whether the backend went away, so that the call begins again.
+  var meansRetry: Bool { if case .retry = disposition { true } else { false } }
+}
+
 /// What a ``GroupStore`` does about a failure. An error that is one is about nothing else.
 package enum Disposition: StoreFailure {
   /// Begins again: what the backend works with went away under it.

@@ -55,7 +55,7 @@ struct Adopt: AsyncParsableCommand {
     let error: CacheError
   }
 
-  @Argument(help: "Plaintext caches to move (default: list all caches).")
+  @Argument(help: "Plaintext caches to move (default: list all caches).", completion: .caches)
   var names: [String] = []
 
   @Flag(help: "Move all plaintext caches.")
@@ -110,7 +110,7 @@ struct Adopt: AsyncParsableCommand {
       }
       Terminal.out(try json(result))
     } else if result.adopted.isEmpty, failures.isEmpty {
-      Terminal.error("No plaintext token caches found.")
+      Terminal.note("No plaintext token caches found.")
     }
     // The first ends the process.
     for (_, failure) in failures.dropFirst() where !output.json {
@@ -149,7 +149,7 @@ struct Adopt: AsyncParsableCommand {
       if adoption.isRemoved, !output.json {
         let fate = peer.isSignalOfAnItem ? "emptied" : "removed"
         Terminal.out("\(printable(path)) was overwritten and \(fate).")
-        Terminal.error("Copies may remain in snapshots, in backups and on the disk.")
+        Terminal.note("Copies may remain in snapshots, in backups and on the disk.")
       }
       return Result.Adopted(
         name: peer.name, path: path, saved: adoption.summary.saved, kept: adoption.summary.kept,

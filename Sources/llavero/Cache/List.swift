@@ -47,7 +47,7 @@ struct List: AsyncParsableCommand {
       return Terminal.out(try json(result))
     }
     ProblemSummary.report(snapshot.problems)
-    guard !records.isEmpty else { return Terminal.error("No records in \(options.group.name).") }
+    guard !records.isEmpty else { return Terminal.note("No records in \(options.group.name).") }
     Self.printTable(of: records, now: now, to: Terminal.output)
   }
 
@@ -97,7 +97,7 @@ struct GroupList: Encodable {
           problems: snapshot.problems.map(ProblemSummary.init)))
     }
     if output.json { return Terminal.out(try json(list)) }
-    guard !list.groups.isEmpty else { return Terminal.error("No keychain groups in the store.") }
+    guard !list.groups.isEmpty else { return Terminal.note("No keychain groups in the store.") }
     var table = Table([
       .init(title: "GROUP", minimum: 20), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
       .init(title: "PROBLEMS"),

@@ -111,7 +111,7 @@ struct OtherCacheList: Encodable {
   private func print(_ output: OutputOptions) throws {
     if output.json { return Terminal.out(try json(self)) }
     for warning in warnings { Terminal.error("warning: " + printable(warning)) }
-    guard !sources.isEmpty else { return Terminal.error("No token caches of other programs found.") }
+    guard !sources.isEmpty else { return Terminal.note("No token caches of other programs found.") }
     var table = Table([
       .init(title: "NAME", minimum: 12), .init(title: "KEPT", minimum: 9), .init(title: "ACCOUNTS"),
       .init(title: "RECORDS"), .init(title: "WHERE", minimum: 12), .init(title: "USED BY", minimum: 10),

@@ -207,7 +207,7 @@ struct Scheme: ParsableCommand {
           path: SchemeEntry.path(of: scheme), handler: handler?.id, state: state)
       }
       if output.json { return Terminal.out(try json(Result(schemes: lines))) }
-      guard !lines.isEmpty else { return Terminal.error("No handler is registered.") }
+      guard !lines.isEmpty else { return Terminal.note("No handler is registered.") }
       var table = Table([
         .init(title: "SCHEME", minimum: 16), .init(title: "STATE"), .init(title: "PROGRAM", minimum: 16),
       ])

@@ -108,7 +108,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
         name: "cannot_listen", message: error.description,
         advice: "Choose another address with --socket or --port, or end the other program.")
     }
-    try show(lender)
+    try await show(lender, log)
     await lender.run()
     await client.awaitRenewals()
     await log.finish()
@@ -135,7 +135,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   }
 
   /// Prints the settings for a borrower.
-  private func show(_ lender: Lender) throws {
+  private func show(_ lender: Lender, _ log: LendLog) async throws {
     let loan = lender.loan
     var result = Result(
       scopes: loan.scopes.map { $0.joined(separator: " ") }, homeAccountId: loan.account.homeAccountID,
@@ -158,11 +158,12 @@ struct Lend: AsyncParsableCommand, SignsIn {
     }
     let name = loan.account.username ?? loan.account.homeAccountID
     if output.json { return Terminal.out(try json(result)) }
-    // Not by the log: a question on the terminal must not come first.
-    Terminal.note(
+    log.add(
       printable(
         "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.loan.end.formatted(.iso8601))."
       ))
+    // A question on the terminal must not come first.
+    await log.finish()
     Terminal.out(lines.joined(separator: "\n"))
   }
 }

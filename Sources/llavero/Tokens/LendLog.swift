@@ -39,7 +39,7 @@ final class LendLog: Sendable {
   }
 
   /// Writes a line after those that wait.
-  private func add(_ line: String, then: @escaping @Sendable () -> Void) {
+  func add(_ line: String, then: @escaping @Sendable () -> Void = {}) {
     queue.add { [self] in
       writeDropped()
       Terminal.note(line)

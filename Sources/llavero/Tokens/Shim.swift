@@ -133,7 +133,7 @@ struct Shim: ParsableCommand {
         }
       }
       if output.json { return Terminal.out(try json(Result(shims: lines))) }
-      guard !lines.isEmpty else { return Terminal.error("No stand-in is installed.") }
+      guard !lines.isEmpty else { return Terminal.note("No stand-in is installed.") }
       var table = Table([
         .init(title: "PROGRAM"), .init(title: "STATE", minimum: 16), .init(title: "PATH", minimum: 16),
       ])
