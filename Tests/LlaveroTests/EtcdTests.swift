@@ -79,7 +79,8 @@ struct EtcdTests {
   @Test(.fault("no right")) func `What is missing or wrong is reported in llavero's name`() throws {
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": nil]).exits(2, code: "endpoints_required")
     let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(1)
-    #expect(refused.standardError.hasPrefix("llavero: etcd rejected the user name"), "\(refused.standardError)")
+    #expect(
+      refused.standardError.hasPrefix("llavero: etcd rejected the user name"), "\(refused.standardError)")
     try tool("list", with: ["LLAVERO_PREFIX": "/elsewhere"]).exits(
       1, saying: "no right to the store's prefix")
     #expect(try tool("list", "--nonsense").standardError.contains("llavero list"))

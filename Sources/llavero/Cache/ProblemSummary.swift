@@ -15,10 +15,11 @@ struct ProblemSummary: Encodable, Sendable {
     remedy = problem.remedy.rawValue
   }
 
-  /// Tells the person about problems, on standard error.
+  /// Prints problems on standard error.
   static func report(_ problems: [StoreProblem]) {
     for problem in problems {
-      Terminal.error("warning: " + sentences(printable(problem.detail), problem.advice, problem.remedy.command))
+      Terminal.error(
+        "warning: " + sentences(printable(problem.detail), problem.advice, problem.remedy.command))
     }
   }
 }
