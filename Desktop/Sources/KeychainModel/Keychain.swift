@@ -48,7 +48,11 @@ public final class Keychain: Sendable {
     do {
       settings = try Settings(environment: environment)
       if let unknown = settings.unknown { throw unknown }
-      authority = try settings.authority.map(Self.authority)
+      if let address = settings.authority {
+        let isVariable = environment["LLAVERO_AUTHORITY"]?.isEmpty == false
+        authority = try Self.authority(
+          address, from: isVariable ? "LLAVERO_AUTHORITY" : "\"authority\" in the configuration")
+      }
       let caBundle = settings.caBundle
       var access = StoreAccess { (question) throws(CacheError) in
         try dialog.answer(question)
@@ -68,14 +72,16 @@ public final class Keychain: Sendable {
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }
 
-  private static func authority(_ address: String) throws(ConfigurationError) -> Authority {
+  private static func authority(
+    _ address: String, from place: String
+  ) throws(ConfigurationError) -> Authority {
     do throws(IdentityError) {
       guard let url = URL(string: address) else {
         throw IdentityError(.invalidParameter, "\(address) is not a URL.")
       }
       return try Authority(url: url)
     } catch {
-      throw ConfigurationError("invalid_authority", "Invalid authority: \(error.description)")
+      throw ConfigurationError("invalid_authority", "Invalid \(place): \(error.description)")
     }
   }
 

@@ -10,13 +10,13 @@ struct TroubleTests {
     ("LLAVERO_GROUP", "mail"), ("LLAVERO_AUTHORITY", "http://plain.example/common"),
     ("LLAVERO_STORE", "cloud"), ("LLAVERO_STORE", "file:"), ("LLAVERO_KEY", "hunter2"),
   ])
-  func `An invalid setting is shown in the place of accounts, and is not quoted`(
+  func `An invalid setting is named in the place of accounts, and is not quoted`(
     name: String, value: String
   ) async throws {
     let keychain = SampleGroup().keychain([name: value])
     let trouble = await #expect(throws: Trouble.self) { try await keychain.groups() }
     #expect(trouble?.title == "Invalid Setting")
-    #expect(trouble?.message.hasPrefix("Invalid ") == true)
+    #expect(trouble?.message.hasPrefix("Invalid \(name): ") == true)
     #expect(trouble?.description.contains("hunter2") == false)
   }
 
