@@ -75,11 +75,48 @@ struct FormerCommandTests {
     #expect(try await tool.items().isEmpty)
     let nothing = try tool("clear", "--damaged").exits(0)
     #expect(nothing.standardOutput == "0 records removed from \(tool.group).\n")
-    try tool("clear", "--damaged", "--all").exits(2)
 
     let fixed = try tool.json("sources", "--fix")["sources"]?[0]?["findings"]
     #expect(fixed?.arrayValue?.compactMap { $0["fixed"] } == [.bool(true), .bool(false)])
     #expect(access(lock, F_OK) != 0)
+  }
+
+  @Test func `clear --damaged removes nothing from a group without damage`() throws {
+    try tool.load()
+    let before = try tool.exported()
+    let plan = try tool.json("clear", "--damaged", "--dry-run")
+    #expect(try tool.exported() == before)
+    let done = try tool.json("clear", "--damaged", "--yes")
+    #expect(try tool.exported() == before)
+    #expect((plan["dry_run"], done["dry_run"]) == (.bool(true), .bool(false)))
+    for result in [plan, done] {
+      #expect(result.keys == ["dry_run", "group", "problems", "removed", "unreadable"])
+      #expect(result["removed"] == .array([]) && result["problems"] == .array([]))
+      #expect(result["unreadable"] == .integer(0))
+    }
+    let text = try tool("clear", "--damaged").exits(0)
+    #expect(text.standardOutput == "0 records removed from \(tool.group).\n")
+  }
+
+  @Test func `clear --damaged removes only what is damaged`() async throws {
+    try tool.load()
+    try await tool.create(
+      shard: String(repeating: "a", count: 32), secret: #"{"AccessToken": [], "secret": "secret-damaged"}"#)
+    try await tool.create(shard: String(repeating: "b", count: 32), version: "2", secret: "later")
+    let before = try await tool.items()
+    #expect(try tool.json("clear", "--damaged", "--dry-run")["unreadable"] == .integer(1))
+    #expect(try await tool.items() == before)
+    let report = try tool("clear", "--damaged", "--yes").exits(0).standardOutput
+    #expect(report.hasSuffix("It was removed.\n1 item removed from \(tool.group).\n"))
+    #expect(try await tool.items() == before.filter { !$0.contains("secret-damaged") })
+    let left = try tool.json("list")
+    #expect(left["problems"]?.strings("kind") == ["newer_version"])
+    #expect(left["records"]?.arrayValue?.count == 10)
+  }
+
+  @Test(arguments: [["--damaged", "--client", "c"], ["--expired", "--damaged"], ["--damaged", "--all"]])
+  func `clear requires one choice beside --damaged, too`(_ arguments: [String]) throws {
+    try tool(["clear"] + arguments).exits(2, saying: "Choose what to remove")
   }
 
   @Test(arguments: ["groups", "sources", "copy", "--damaged", "--from ", "--to "])
