@@ -233,7 +233,9 @@ struct SetupTests {
       answer: { shown, _ in
         let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
         if question.hasPrefix("Store (keyring, file"), question.contains("[keyring]") {
-          return shown.ranges(of: "Store (").count > 1 ? "file\n" : "papyrus\n"
+          if shown.contains("Not a valid choice.") { return "file\n" }
+          // A second question without that text is not answered.
+          return shown.ranges(of: "Store (").count > 1 ? "\u{4}" : "papyrus\n"
         }
         if question.hasPrefix("Key (") { return "\n" }
         if question.hasPrefix("Client") { return "some-client\n" }
