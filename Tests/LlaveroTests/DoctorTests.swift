@@ -78,6 +78,7 @@ struct DoctorTests {
     let tool = try Tool(on: PrivateKeyring())
     let result = try tool.run(["doctor"], with: ["HOME": home.path]).exits(0)
     let lines = result.standardOutput.split(separator: "\n")
+    #expect(lines.first?.hasPrefix("ok       ") == true)
     #expect(lines.contains("ok       There is a session bus."))
     let warning = try #require(lines.firstIndex { $0.hasPrefix("warning  The keyring cannot ask") })
     #expect(lines[warning + 1].hasPrefix("         It has to be unlocked without a dialog."))
