@@ -122,7 +122,7 @@ struct DaemonFaultTests {
     let fixture = try await Fixture(saving: token)
     try fixture.keyring.lockCollection()
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
-    let cache = fixture.accessor(on: fixture.promptingStore(for: .seconds(1)))
+    let cache = fixture.accessor(on: fixture.promptingStore(for: .seconds(1), timeout: .seconds(25)))
     for _ in 0..<2 {
       await #expect(throws: CacheError(.timedOut, "")) { try await cache.finds(token) }
       await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(next) }

@@ -69,9 +69,9 @@ struct Fixture: SharedStoreFixture {
   func otherCache() -> TokenCacheAccessor { accessor(on: otherStore()) }
 
   /// A store that may prompt for some time.
-  func promptingStore(for limit: Duration) -> KeyringCacheStore {
+  func promptingStore(for limit: Duration, timeout: Duration = .seconds(120)) -> KeyringCacheStore {
     KeyringCacheStore(
-      prompt: .allowed(waitingUpTo: limit), timeout: .seconds(120), busAddress: keyring.busAddress,
+      prompt: .allowed(waitingUpTo: limit), timeout: timeout, busAddress: keyring.busAddress,
       environment: keyring.environment)
   }
 

@@ -22,7 +22,7 @@ struct KeePassXCTests {
     let error = await #expect(throws: CacheError(.locked, "")) { try await fixture.cache.save(one) }
     #expect(error?.advice?.contains("prompt") == true)
 
-    let store = fixture.promptingStore(for: .seconds(60))
+    let store = fixture.promptingStore(for: .seconds(60), timeout: .seconds(60))
     let cache = fixture.accessor(on: store)
     #expect(try await store.groups().isEmpty)
     for token in [one, two] {
