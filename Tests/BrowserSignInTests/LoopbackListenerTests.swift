@@ -127,7 +127,10 @@ struct LoopbackListenerTests {
     #expect(!second.contains("login.test"))
     #expect(status(await send(answerForm, to: listener.port)) == 410)
     if isLate {
-      await expectError(.invalidState) { try await listener.response(timeout: .seconds(200)) }
+      let error = await expectError(.invalidState) {
+        try await listener.response(timeout: .seconds(200))
+      }
+      #expect(error?.message.contains("opened twice") == true)
     }
     let error = await expectError(.invalidState) { try await response.value }
     #expect(error?.message.contains("opened twice") == true)

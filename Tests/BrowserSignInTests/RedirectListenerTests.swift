@@ -155,7 +155,10 @@ struct RedirectListenerTests {
     waiting.cancel()
     await expectError(.cancelled) { try await waiting.value }
     #expect(try await !handOver(Self.redirectURI + "?code=1&state=right"))
-    await expectError(.timedOut) { try await self.listener().response(timeout: .milliseconds(20)) }
+    let error = await expectError(.timedOut) {
+      try await self.listener().response(timeout: .milliseconds(20))
+    }
+    #expect(error?.message == "The browser did not come back in time.")
   }
 
   @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "no other user"))
