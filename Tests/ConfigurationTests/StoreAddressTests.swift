@@ -39,7 +39,7 @@ struct StoreAddressTests {
     ("etcd+https://", "expected HOST:PORT"), ("etcd+https:///prefix", "expected HOST:PORT"),
     ("etcd+https://a.example.com,,b.example.com/x", "endpoint"),
     ("etcd+https://a.example.com,/x", "endpoint"),
-    ("etcd+http://etcd.example.com:2379/x", "without TLS"), ("etcd+https://a.example.com?x=y", "endpoint"),
+    ("etcd+http://etcd.example.com:2379/x", "has no TLS"), ("etcd+https://a.example.com?x=y", "endpoint"),
     ("etcd+https://a.example.com:port", "endpoint"), ("etcd+https://a.example.com/a b", "prefix"),
     ("etcd+https://a.example.com/" + String(repeating: "x", count: 255), "prefix"),
   ])

@@ -393,7 +393,7 @@ struct BrokerTests {
     tool.broker.kill()
     #expect(try examine(tool).state == "ok")
     #expect(try examine(tool, with: ["LLAVERO_BROKER": "only"]).state == "problem")
-    #expect(try examine(tool, with: ["LLAVERO_BROKER": "off"]).text.contains("not asked"))
+    #expect(try examine(tool, with: ["LLAVERO_BROKER": "off"]).text.contains("not used"))
   }
 
   @Test(

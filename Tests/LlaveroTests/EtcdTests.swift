@@ -52,7 +52,7 @@ struct EtcdTests {
     #expect(try tool(["logout"] + alice).status == 0)
     #expect(try tool.json("list", with: keyring)["records"]?.arrayValue?.isEmpty == true)
     #expect(try tool("clear", "--all", "--yes").status == 0)
-    #expect(try tool("list").standardError.contains("Nothing in \(tool.group)"))
+    #expect(try tool("list").standardError.contains("No records in \(tool.group)."))
   }
 
   @Test func `The command line names etcd, with key and password in descriptors`() throws {

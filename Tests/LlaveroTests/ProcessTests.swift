@@ -137,7 +137,7 @@ struct ProcessTests {
       try shell(
         #"ulimit -v "$1"; exec timeout -s KILL 60 "$0" groups"#, "\(kibibytes)", tool: Tool()
       )
-      .exits(1, saying: "MiB of address space")
+      .exits(1, saying: "MiB more of address space")
     }
   }
 
