@@ -138,7 +138,8 @@ struct FailureTests {
       #expect(help.contains(line))
     }
     for command in Self.commands + [["login"], ["logout"], ["status"], ["token"], ["me"]]
-    where command != ["export"] {
+    where !["export", "groups"].contains(command[0]) {
+      // An export is a cache, and the help of "list" has the members of "groups".
       #expect(try Tool().run(["help", command[0]]).standardOutput.contains("\nJSON: "))
     }
   }
