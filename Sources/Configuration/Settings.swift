@@ -55,19 +55,40 @@ public struct Settings: Sendable {
         try read(setting, value, from: place)
       }
     }
-    // A variable that says "etcd" alone is about the cluster of the file.
-    if store.address == .etcd(nil), store.endpoints == nil,
-      let file = written.flatMap({ try? StoreAddress($0) }),
-      file.kind == .etcd
-    {
-      store.address = file
-    }
-    // An address that names a cluster goes before endpoints and prefix.
-    if case .etcd(_?)? = store.address { (store.endpoints, store.prefix) = (nil, nil) }
+    try settleCluster(environment: environment, addressInFile: written)
     if !values.isEmpty {
       unknown = Self.invalid(
         "\(path): unknown \(values.count == 1 ? "setting" : "settings") \(values.keys.sorted().joined(separator: ", ")).",
         advice: "The settings are \(Setting.all.map(\.name).sorted().joined(separator: ", ")).")
+    }
+  }
+
+  /// Completes the address of a cluster: endpoints and prefix of the environment go before an address in the file, and
+  /// an address goes before those of its own place or a weaker one.
+  private mutating func settleCluster(
+    environment: [String: String], addressInFile: String?
+  ) throws(ConfigurationError) {
+    func variable(_ setting: Setting) -> String? {
+      environment[setting.variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
+    // A variable that says "etcd" alone is about the cluster of the file.
+    if store.address == .etcd(nil), let file = addressInFile.flatMap({ try? StoreAddress($0) }),
+      file.kind == .etcd
+    {
+      store.address = file
+    }
+    guard case .etcd(_?)? = store.address else { return }
+    let isInFile = [nil, StoreAddress.etcd(nil).description].contains(variable(.store))
+    store.endpoints = isInFile ? variable(.endpoints) : nil
+    store.prefix = isInFile ? variable(.prefix) : nil
+    let stronger = [Setting.endpoints, .prefix].filter { isInFile && variable($0) != nil }
+    guard !stronger.isEmpty else { return }
+    do throws(InvalidValue) {
+      store.address = .etcd(
+        try StoreAddress.Cluster(members: store.chosenEndpoints, prefix: store.chosenPrefix))
+      (store.endpoints, store.prefix) = (nil, nil)
+    } catch {
+      throw Self.invalid("Invalid \(stronger.map(\.variable).joined(separator: " or ")): \(error).")
     }
   }
 
