@@ -96,7 +96,10 @@ extension StoreAddress.Cluster: CustomStringConvertible {
   /// - Throws: ``InvalidValue``, which quotes no address: a password may stand in it.
   init(members: [String], prefix: String) throws(InvalidValue) {
     let isRoot = prefix.allSatisfy { $0 == "/" }
-    endpoints = members.map { $0.last == "/" ? String($0.dropLast()) : $0 }
+    endpoints = members.map { member in
+      let scheme = member.prefix { $0 != ":" }
+      return scheme.lowercased() + member.dropFirst(scheme.count).dropLast(member.last == "/" ? 1 : 0)
+    }
     self.prefix = isRoot ? Self.defaultPrefix : String(prefix.reversed().drop { $0 == "/" }.reversed())
     guard Set(endpoints.map { $0.prefix { $0 != ":" } }).count == 1, self.prefix.hasPrefix("/") else {
       throw InvalidValue("expected members with one scheme, and a prefix that begins with a slash")

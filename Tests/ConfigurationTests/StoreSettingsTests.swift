@@ -43,6 +43,9 @@ struct StoreSettingsTests {
     let one = try settings("etcd", endpoints: endpoints).lasting
     #expect(one.address?.description == "etcd+https://a.example.com:2379,b.example.com:2379/llavero")
     #expect((one.endpoints, one.prefix) == (nil, nil))
+    let loud = try settings("etcd", endpoints: "HTTPS://a.example.com:1,https://b.example.com").lasting
+    #expect(loud.address?.description == "etcd+https://a.example.com:1,b.example.com/llavero")
+    #expect(try StoreAddress(loud.address?.description ?? "") == loud.address)
     for odd in [
       try settings("etcd", endpoints: "https://a.example.com http://127.0.0.1:1"),
       try settings("etcd", endpoints: "https://a.example.com", prefix: "no-slash"), try settings("etcd"),
