@@ -89,6 +89,12 @@ struct SignInTests {
     let named = try tool.json("status", "--account", "BOB@contoso.test", with: all)
     #expect(named["accounts"]?.strings("username") == ["bob@contoso.test"])
     try tool("status", "--account", "carol@outlook.test", "--json", with: all).exits(3, code: "not_signed_in")
+    let variable = try tool.json("status", with: all.merging(["LLAVERO_ACCOUNT": "bob@contoso.test"]) { $1 })
+    #expect(variable == named)
+    try tool("status", "--broker", "only", "--json", with: all).exits(2, code: "no_client")
+    let empty = all.merging(["LLAVERO_GROUP": tool.group + ".empty"]) { $1 }
+    try tool.run(["status", "--json"], with: empty).exits(3, code: "not_signed_in")
+    #expect(try tool.run(["accounts", "--json"], with: empty).exits(0).json["accounts"] == .array([]))
   }
 
   @Test(arguments: ["http://localhost:PORT/", "http://127.0.0.1:PORT"])

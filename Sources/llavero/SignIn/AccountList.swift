@@ -31,12 +31,18 @@ struct AccountList: Encodable {
   ///   - options: The group.
   ///   - name: A user name or home account id: the accounts with that name alone.
   ///   - clientID: The accounts that are signed in to this client alone.
-  /// - Throws: `CacheError`; `Failure.Message` where no account has the name.
-  init(_ options: GroupOptions, named name: String? = nil, clientID: String? = nil) async throws {
+  ///   - isEmptyAllowed: Whether a list without accounts is a result.
+  /// - Throws: `CacheError`; `Failure.Message` of code `interactionRequired` for an empty list that is not allowed.
+  init(
+    _ options: GroupOptions, named name: String? = nil, clientID: String? = nil, isEmptyAllowed: Bool = true
+  ) async throws {
     let snapshot = try await options.cache.snapshot()
     let renewable = snapshot.renewableAccounts
     let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name)
-    if name != nil, accounts.isEmpty { throw Failure.Message.notSignedIn(name, in: snapshot) }
+    if !isEmptyAllowed, accounts.isEmpty {
+      try snapshot.checkComplete()
+      throw Failure.Message.notSignedIn(name, in: snapshot)
+    }
     group = options.group.name
     storeProblems = snapshot.problems
     problems = storeProblems.map(ProblemSummary.init)

@@ -55,8 +55,9 @@ struct Status: AsyncParsableCommand, SignsIn {
 
   func run() async throws {
     if let lender = try client.cache.store.lender { return try await showLoan(of: lender) }
-    guard client.client ?? Settings.current.clientID != nil else {
-      return try await AccountList(client.cache, named: account.account).print(output)
+    // The broker is asked for a client: with it alone, the lack of one is an error.
+    guard client.client ?? Settings.current.clientID != nil || broker.policy == .required else {
+      return try await AccountList(client.cache, named: account.named, isEmptyAllowed: false).print(output)
     }
     let client = try client.publicClient(broker: broker.policy)
     let snapshot = try await client.snapshotIfNeeded()
