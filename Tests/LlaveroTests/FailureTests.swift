@@ -107,6 +107,19 @@ struct FailureTests {
     }
   }
 
+  @Test(arguments: [
+    "copy --from-store ADDRESS", "copy --to-store ADDRESS", "import ADDRESS", "export ADDRESS",
+    "list --store ADDRESS", "list --store=ADDRESS", "token --from https://root:secret@h/x",
+    "login --redirect-uri https://root:secret@h/x",
+  ])
+  func `A password in an address is not shown`(_ command: String) throws {
+    let arguments = command.replacing("ADDRESS", with: "etcd+https://root:secret@h/x").words
+    for more in [[], ["--json"]] {
+      let result = try Tool().run(arguments + more).exits(2)
+      #expect(!(result.standardOutput + result.standardError).contains("secret"), "\(result.standardError)")
+    }
+  }
+
   @Test(.fault("many accounts")) func `An error about many accounts names five`() throws {
     let tool = try Tool()
     let accounts = (0..<40).flatMap { number in

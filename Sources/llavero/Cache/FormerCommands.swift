@@ -89,10 +89,9 @@ struct Copy: AsyncParsableCommand {
 
 /// The options of one of the two stores of `copy`.
 struct FormerSideOptions<Side: CopySide>: ParsableArguments {
-  @Option(
-    name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).",
-    transform: StoreAddress.init(_:))
-  var address: StoreAddress?
+  // Not parsed as an address, as in StoreOptions.
+  @Option(name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).")
+  private var addressText: String?
 
   @Option(name: .customLong(Side.name + "-endpoints"), help: "Its endpoints (default: --endpoints).")
   var endpoints: String?
@@ -101,6 +100,17 @@ struct FormerSideOptions<Side: CopySide>: ParsableArguments {
   var prefix: String?
 
   @OptionGroup var side: SideOptions<Side>
+
+  private var address: StoreAddress?
+
+  mutating func validate() throws {
+    guard let addressText else { return }
+    do throws(InvalidValue) {
+      address = try StoreAddress(addressText)
+    } catch {
+      throw ValidationError("Invalid --\(Side.name)-store: \(error).")
+    }
+  }
 
   /// Returns the options of this store. What is not named is that of both.
   func store(_ both: StoreOptions) -> StoreOptions {

@@ -3,9 +3,21 @@ import Lending
 
 /// Whether tokens are borrowed. A command that has these options tells its ``StoreOptions``.
 struct BorrowOptions: ParsableArguments {
-  @Option(
-    name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
+  // Not parsed as an origin: the parser would quote an invalid one, and a URL may hold a password.
+  @Option(name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"))
+  private var originText: String?
+
+  /// The origin that the command line names.
   var origin: TokenOrigin?
+
+  mutating func validate() throws {
+    guard let originText else { return }
+    do throws(InvalidValue) {
+      origin = try TokenOrigin(originText)
+    } catch {
+      throw ValidationError("Invalid --from: \(error).")
+    }
+  }
 }
 
 extension StoreOptions {

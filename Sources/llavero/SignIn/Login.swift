@@ -57,9 +57,8 @@ struct Login: AsyncParsableCommand {
   @Option(
     name: .customLong("redirect-uri"),
     help: ArgumentHelp(
-      "The redirect URI of the app's registration. (default: http://localhost)", valueName: "uri"),
-    transform: Self.redirectURI)
-  var redirectURI: URL?
+      "The redirect URI of the app's registration. (default: http://localhost)", valueName: "uri"))
+  private var redirectText: String?
 
   @Flag(name: .customLong("device-code"), help: "Sign in with a code that you enter on another device.")
   var usesDeviceCode = false
@@ -69,7 +68,10 @@ struct Login: AsyncParsableCommand {
   @OptionGroup var client: ClientOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
-  func validate() throws {
+  private var redirectURI: URL?
+
+  mutating func validate() throws {
+    redirectURI = try redirectText.map(Self.redirectURI)
     let ways = [
       (usesDeviceCode, "--device-code"), (showsAddress, "--no-browser"), (port != nil, "--port"),
       (redirectURI != nil, "--redirect-uri"),
@@ -92,7 +94,8 @@ struct Login: AsyncParsableCommand {
       if isLoopback || url.isOwnScheme && OwnScheme(argument: text)?.isReserved == false { return url }
     }
     throw ValidationError(
-      "expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth.")
+      "Invalid --redirect-uri: expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth."
+    )
   }
 
   func run() async throws {
