@@ -6,8 +6,10 @@ package struct LoopbackHost: Sendable {
   /// What follows the host: a colon and the port, or nothing.
   private let rest: String
 
-  /// Reads a host, with or without a port; `nil` for another machine's.
+  /// Reads a host, with or without a port; `nil` for another machine's, and beside a user name.
   package init?(_ authority: String) {
+    // What precedes an "@" only looks like a host.
+    guard !authority.contains("@") else { return nil }
     let text = authority.lowercased()
     if text == "::1" {
       (name, rest) = (text, "")

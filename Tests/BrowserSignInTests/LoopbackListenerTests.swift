@@ -186,6 +186,7 @@ struct LoopbackListenerTests {
     Refusal("another port", 400, form(body, host: "localhost:1")),
     Refusal("no port", 400, form(body, host: "localhost")),
     Refusal("a host that begins the same", 400, form(body, host: "localhost.evil.example:{port}")),
+    Refusal("a host as a user's name", 400, form(body, host: "localhost:{port}@evil.example:{port}")),
     Refusal("two hosts", 400, form(body, fields: "Host: localhost:{port}\n")),
     Refusal("an empty host", 400, form(body, host: "")),
     Refusal(

@@ -84,6 +84,7 @@ extension TransportTests {
       }
       for host in [
         "192.0.2.1", "127.0.0.1.example.com", "localhost.example.com", "user@127.0.0.1", "[::2]", "127.1",
+        "localhost:1@evil.example", "[::1]@evil.example",
       ] {
         let request = request("\(host):\(server.port)")
         _ = try await failure(transport, request, is: HTTPTransportError.invalidRequest)
