@@ -15,7 +15,9 @@ enum Terminal {
   static func error(_ line: String) { errors.write(line + "\n") }
 
   /// Whether `--quiet` hides notes and progress.
-  static let isQuiet = processArguments.prefix { $0 != "--" }.contains { ["--quiet", "-q"].contains($0) }
+  static let isQuiet = processArguments.prefix { $0 != "--" }.contains {
+    $0 == "--quiet" || $0.wholeMatch(of: /-[hqy]*q[hqy]*/) != nil
+  }
 
   /// Prints a line to standard error that a person can do without: a note or a hint.
   static func note(_ line: String) {
