@@ -142,6 +142,12 @@ struct LendTests {
     }
   }
 
+  @Test func `A quiet lender logs requests all the same`() async throws {
+    let lending = try LendingTool(tool, ["--scope", "User.Read", "--quiet"])
+    _ = try await lending.curl("scope=User.Read")
+    #expect(lending.errorLine().contains(" /token User.Read: 200, process "))
+  }
+
   @Test func `A port serves requests with the secret only`() async throws {
     let lending = try LendingTool(
       tool, ["--scope", "https://graph.microsoft.com/.default", "--port", "0"], lines: 2)

@@ -42,7 +42,7 @@ final class LendLog: Sendable {
   func add(_ line: String, then: @escaping @Sendable () -> Void = {}) {
     queue.add { [self] in
       writeDropped()
-      Terminal.note(line)
+      Terminal.error(line)
       then()
     }
   }
@@ -65,7 +65,7 @@ final class LendLog: Sendable {
       defer { state.dropped = 0 }
       return state.dropped
     }
-    if dropped > 0 { Terminal.note("\(dropped) more requests, which are not listed.") }
+    if dropped > 0 { Terminal.error("\(dropped) more requests, which are not listed.") }
   }
 
   private static func line(_ event: LendingEvent) -> String {
