@@ -77,6 +77,7 @@ extension CacheError {
         underlyingError: underlyingError)
   }
 }
+
 /// The writers of the groups that a process works on, each made when it is needed. Every lookup asks for one.
 package final class GroupWriters: Sendable {
   /// Whether all writers on this machine see the same lock files.
