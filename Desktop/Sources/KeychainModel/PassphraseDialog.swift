@@ -9,10 +9,15 @@ public typealias PassphraseQuestion = @Sendable (SecretQuestion) async -> Secret
 
 /// Asks while a person unlocks the store, and at no other time: the window reads again and again.
 final class PassphraseDialog: Sendable {
+  /// Less than the ten minutes for which a store's call waits: this error says more than that of the call.
+  private let limit: DispatchTimeInterval
   private let ask: PassphraseQuestion
   private let isAllowed = Atomic(false)
 
-  init(_ ask: @escaping PassphraseQuestion) { self.ask = ask }
+  init(limit: DispatchTimeInterval = .seconds(590), _ ask: @escaping PassphraseQuestion) {
+    self.limit = limit
+    self.ask = ask
+  }
 
   func allow(_ work: () async throws(Trouble) -> Void) async throws(Trouble) {
     isAllowed.store(true, ordering: .sequentiallyConsistent)
@@ -20,7 +25,7 @@ final class PassphraseDialog: Sendable {
     try await work()
   }
 
-  /// Answers a store, on a thread that may wait.
+  /// Answers a store, on a thread that may wait. A question that is not answered in time is cancelled.
   func answer(_ question: SecretQuestion) throws(CacheError) -> SecretBytes {
     guard question != .newPassphrase else {
       throw CacheError(
@@ -31,16 +36,19 @@ final class PassphraseDialog: Sendable {
     }
     let answer = Mutex<SecretBytes?>(nil)
     let isAnswered = DispatchSemaphore(value: 0)
-    Task { [ask] in
+    let task = Task { [ask] in
       let secret = await ask(question)
       answer.withLock { $0 = secret }
       isAnswered.signal()
     }
-    isAnswered.wait()
+    let isInTime = isAnswered.wait(timeout: .now() + limit) == .success
+    if !isInTime { task.cancel() }
     if let secret = answer.withLock({ $0 }) { return secret }
     // Another read that waits for the same answer does not ask again.
     isAllowed.store(false, ordering: .sequentiallyConsistent)
-    throw CacheError(.promptDismissed, "\(question.subject) was not entered.", underlyingError: Needed())
+    throw isInTime
+      ? CacheError(.promptDismissed, "\(question.subject) was not entered.", underlyingError: Needed())
+      : CacheError(.timedOut, "\(question.subject) was not entered in time.", underlyingError: Needed())
   }
 
   /// Why a store is locked: its passphrase or password has to be entered.

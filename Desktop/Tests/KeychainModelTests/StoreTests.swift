@@ -1,4 +1,5 @@
 import Configuration
+import Dispatch
 import EncryptedFileStore
 import FoundationEssentials
 import Sealing
@@ -76,6 +77,32 @@ struct StoreTests {
     try await keychain.unlock()
     #expect(try await keychain.listing(of: sample.group).accounts.count == 2)
     #expect(questionsLeft() == 0)
+  }
+
+  @Test func `A question that is not answered in time is withdrawn`() async throws {
+    let (never, answer) = AsyncStream.makeStream(of: Void.self)
+    let (withdrawals, withdrawal) = AsyncStream.makeStream(of: Void.self)
+    let dialog = PassphraseDialog(limit: .milliseconds(1)) { _ in
+      for await _ in never {}
+      withdrawal.yield()
+      return nil
+    }
+    try await dialog.allow { () async throws(Trouble) in
+      let error = await withCheckedContinuation { (continuation: CheckedContinuation<CacheError?, Never>) in
+        DispatchQueue.global().async {
+          do throws(CacheError) {
+            _ = try dialog.answer(.passphrase)
+            continuation.resume(returning: nil)
+          } catch {
+            continuation.resume(returning: error)
+          }
+        }
+      }
+      #expect(error?.code == .timedOut)
+      #expect(error.map { Trouble($0).help } == .unlock)
+    }
+    for await _ in withdrawals { break }
+    withExtendedLifetime(answer) {}
   }
 
   @Test(arguments: [

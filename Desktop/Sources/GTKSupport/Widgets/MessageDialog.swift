@@ -24,7 +24,7 @@ public enum MessageDialog {
   /// The response when the dialog is closed.
   public static let cancelled = "cancel"
 
-  /// Shows the dialog and waits for the response, without blocking the loop.
+  /// Shows the dialog and waits for the response, without blocking the loop. The end of the task closes it.
   ///
   /// - Parameters:
   ///   - heading: The heading.
@@ -56,12 +56,16 @@ public enum MessageDialog {
     adw_message_dialog_set_close_response(dialog.cast(), cancelled)
     if let content { adw_message_dialog_set_extra_child(dialog.cast(), content.cast()) }
     dialog.mendMnemonicNames()
-    return await withCheckedContinuation { continuation in
-      dialog.connect("response") { arguments in
-        continuation.resume(returning: arguments.string(0) ?? cancelled)
-        return false
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        dialog.connect("response") { arguments in
+          continuation.resume(returning: arguments.string(0) ?? cancelled)
+          return false
+        }
+        gtk_window_present(dialog.cast())
       }
-      gtk_window_present(dialog.cast())
+    } onCancel: {
+      Task { @MainActor in gtk_window_close(dialog.cast()) }
     }
   }
 }
