@@ -158,12 +158,14 @@ struct Lend: AsyncParsableCommand, SignsIn {
     }
     let name = loan.account.username ?? loan.account.homeAccountID
     if output.json { return Terminal.out(try json(result)) }
-    log.add(
-      printable(
-        "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.loan.end.formatted(.iso8601))."
-      ))
-    // A question on the terminal must not come first.
-    await log.finish()
+    if !Terminal.isQuiet {
+      log.add(
+        printable(
+          "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.loan.end.formatted(.iso8601))."
+        ))
+      // A question on the terminal must not come first.
+      await log.finish()
+    }
     Terminal.out(lines.joined(separator: "\n"))
   }
 }
