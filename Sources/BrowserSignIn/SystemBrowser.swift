@@ -124,21 +124,20 @@ public struct SystemBrowser: Sendable {
     }
   }
 
-  /// Passes on what comes out of a pipe until its other end is closed. No thread waits for that: a browser may be open for
-  /// days.
+  /// Passes on what comes out of a pipe until its other end is closed. It takes a thread: with a dispatch source, which does
+  /// not, libdispatch has crashed, since its event loop can use a source's memory after the source was cancelled.
   private static func relay(_ pipe: Int32, to output: @escaping Output) {
-    let source = DispatchSource.makeReadSource(
-      fileDescriptor: pipe, queue: DispatchQueue(label: "llavero.browser.output"))
-    source.setEventHandler {
+    DispatchQueue(label: "llavero.browser.output").async {
+      defer { close(pipe) }
       var buffer = [UInt8](repeating: 0, count: 4096)
-      let count = read(pipe, &buffer, buffer.count)
-      if count > 0 {
-        output(Array(buffer[..<count]))
-      } else if count == 0 || errno != EINTR {
-        source.cancel()
+      while true {
+        let count = read(pipe, &buffer, buffer.count)
+        if count > 0 {
+          output(Array(buffer[..<count]))
+        } else if count == 0 || errno != EINTR {
+          return
+        }
       }
     }
-    source.setCancelHandler { close(pipe) }
-    source.resume()
   }
 }
