@@ -118,7 +118,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
         case .applied(let number) where committed.indices.contains(number):
           return .success(committed[number].value)
         default:
-          commit.end(isUncertain: error.meansRetry)
+          commit.end(isUncertain: leavesOutcomeOpen(error))
           throw error
         }
       }
@@ -138,7 +138,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
           do throws(Failure) {
             return try backend.remove(removal, from: group, turn)
           } catch {
-            commit.end(isUncertain: error.meansRetry)
+            commit.end(isUncertain: leavesOutcomeOpen(error))
             throw error
           }
         }
@@ -146,6 +146,12 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
       count += removed.count
       if removed.isDone { return count }
     }
+  }
+
+  /// Whether a commit that failed so may still have been applied. One that was cancelled was given up by its caller, whose
+  /// error has to say so.
+  private func leavesOutcomeOpen(_ failure: Failure) -> Bool {
+    failure.meansRetry || cacheError(failure).code == .cancelled
   }
 
   /// Runs blocking work that takes no lock.
