@@ -130,7 +130,7 @@ extension Form<KeychainGroup> {
     do throws(CacheError) {
       return try KeychainGroup(text)
     } catch {
-      throw InvalidValue(error.message)
+      throw InvalidValue([error.message, error.advice].compactMap(\.self).joined(separator: " "))
     }
   }
 }
