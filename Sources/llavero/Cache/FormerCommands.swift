@@ -1,9 +1,67 @@
 import ArgumentParser
 import Configuration
+import MicrosoftGraph
 import TokenCache
 
 // The commands and options of version 0.2 that have other names now. They work as before, hidden from the help, and
 // are removed in the next version: delete this file, and the properties named `former`.
+
+/// `status` without a client, by its former name.
+struct Accounts: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "accounts",
+    abstract: "List the accounts of a group.",
+    discussion: """
+      "llavero status" lists them, too, where no client ID is set.
+
+      Example:
+        llavero accounts --group com.example.mail
+
+      JSON: group, problems, accounts: [home_account_id, username, environment, origin (own, broker or both), \
+      tenant_profiles: \
+      [tenant_id, local_account_id, username, name, is_home_tenant]].
+      """,
+    shouldDisplay: false)
+
+  @Option(help: "A client ID: only accounts that are signed in to it.")
+  var client: String?
+
+  @OptionGroup var output: OutputOptions
+  @OptionGroup(title: "Store options") var options: GroupOptions
+
+  func run() async throws { try await AccountList(options, clientID: client).print(output) }
+}
+
+/// `get /me`, by its former name.
+struct Me: AsyncParsableCommand, SignsIn {
+  static let configuration = CommandConfiguration(
+    commandName: "me",
+    abstract: "Get the signed-in user from Microsoft Graph.",
+    discussion: """
+      "llavero get /me" is its new name.
+
+      Example:
+        llavero me --select displayName,mail
+
+      JSON: the user with Graph's own names, such as id, displayName, mail and userPrincipalName.
+      """,
+    shouldDisplay: false)
+
+  @OptionGroup var selection: SelectOptions
+  @OptionGroup var account: AccountOptions
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var signInScopes: [String] { ["User.Read"] }
+
+  func run() async throws {
+    let graph = try await client.graph(account: account, scopes: signInScopes, broker: broker.policy)
+    let user = try await graph.me(select: selection.names)
+    if output.json { return Terminal.out(try json(user)) }
+    printTable(of: user.properties)
+  }
+}
 
 /// `llavero list --groups`
 struct Groups: AsyncParsableCommand {
@@ -89,7 +147,7 @@ struct Copy: AsyncParsableCommand {
 
 /// The options of one of the two stores of `copy`.
 struct FormerSideOptions<Side: CopySide>: ParsableArguments {
-  // Not parsed as an address, as in StoreOptions.
+  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
   @Option(name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).")
   private var addressText: String?
 
@@ -104,12 +162,7 @@ struct FormerSideOptions<Side: CopySide>: ParsableArguments {
   private var address: StoreAddress?
 
   mutating func validate() throws {
-    guard let addressText else { return }
-    do throws(InvalidValue) {
-      address = try StoreAddress(addressText)
-    } catch {
-      throw ValidationError("Invalid --\(Side.name)-store: \(error).")
-    }
+    address = try addressText.map { try parsed($0, "--\(Side.name)-store", StoreAddress.init(_:)) }
   }
 
   /// Returns the options of this store. What is not named is that of both.

@@ -3,7 +3,7 @@ import Lending
 
 /// Whether tokens are borrowed. A command that has these options tells its ``StoreOptions``.
 struct BorrowOptions: ParsableArguments {
-  // Not parsed as an origin: the parser would quote an invalid one, and a URL may hold a password.
+  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
   @Option(name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"))
   private var originText: String?
 
@@ -11,12 +11,7 @@ struct BorrowOptions: ParsableArguments {
   var origin: TokenOrigin?
 
   mutating func validate() throws {
-    guard let originText else { return }
-    do throws(InvalidValue) {
-      origin = try TokenOrigin(originText)
-    } catch {
-      throw ValidationError("Invalid --from: \(error).")
-    }
+    origin = try originText.map { try parsed($0, "--from", TokenOrigin.init(_:)) }
   }
 }
 

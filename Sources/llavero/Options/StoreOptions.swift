@@ -7,7 +7,7 @@ import TokenCache
 
 /// Where the cache is.
 struct StoreOptions: ParsableArguments {
-  // Not parsed as an address: the parser would quote an invalid one, and a password may stand in it.
+  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
   @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"))
   private var addressText: String?
 
@@ -48,11 +48,7 @@ struct StoreOptions: ParsableArguments {
 
   mutating func validate() throws {
     guard let addressText else { return }
-    do throws(InvalidValue) {
-      address = try StoreAddress(addressText)
-    } catch {
-      throw ValidationError("Invalid --store: \(error).")
-    }
+    address = try parsed(addressText, "--store", StoreAddress.init(_:))
     if case .etcd(_?)? = address, endpoints != nil || prefix != nil {
       throw ValidationError("--store names endpoints and prefix: leave out --endpoints and --prefix.")
     }
@@ -127,6 +123,19 @@ struct StoreOptions: ParsableArguments {
   /// Whether the keyring may ask: long enough to find a password, short enough not to hang a forgotten terminal for
   /// ever.
   var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
+}
+
+/// Parses the text of an option in place of the argument parser, which would quote an invalid one: a password may stand in it.
+///
+/// - Throws: `ValidationError` that names the option and does not quote the text.
+func parsed<Value>(
+  _ text: String, _ option: String, _ parse: (String) throws(InvalidValue) -> Value
+) throws -> Value {
+  do throws(InvalidValue) {
+    return try parse(text)
+  } catch {
+    throw ValidationError("Invalid \(option): \(error).")
+  }
 }
 
 extension ArgumentHelp {

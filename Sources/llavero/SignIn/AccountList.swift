@@ -1,4 +1,3 @@
-import ArgumentParser
 import TokenCache
 
 /// All accounts of a group, whatever the client.
@@ -76,30 +75,4 @@ struct AccountList: Encodable {
     }
     table.print { column, _ in column == 5 ? .dim : nil }
   }
-}
-
-/// `status` without a client, by the name that it had in version 0.2.
-struct Accounts: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "accounts",
-    abstract: "List the accounts of a group.",
-    discussion: """
-      "llavero status" lists them, too, where no client ID is set.
-
-      Example:
-        llavero accounts --group com.example.mail
-
-      JSON: group, problems, accounts: [home_account_id, username, environment, origin (own, broker or both), \
-      tenant_profiles: \
-      [tenant_id, local_account_id, username, name, is_home_tenant]].
-      """,
-    shouldDisplay: false)
-
-  @Option(help: "A client ID: only accounts that are signed in to it.")
-  var client: String?
-
-  @OptionGroup var output: OutputOptions
-  @OptionGroup(title: "Store options") var options: GroupOptions
-
-  func run() async throws { try await AccountList(options, clientID: client).print(output) }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BrowserSignIn
 import FoundationEssentials
+import HTTPSupport
 import IdentityClient
 import TokenCache
 
@@ -90,7 +91,8 @@ struct Login: AsyncParsableCommand {
   /// A redirect URI that this machine can get a response at.
   private static func redirectURI(_ text: String) throws -> URL {
     if let url = URL(string: text), url.scheme != nil {
-      let isLoopback = url.scheme == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host)
+      let isLoopback =
+        url.scheme == "http" && url.host.flatMap { LoopbackHost($0) }?.isListenedOn == true
       if isLoopback || url.isOwnScheme && OwnScheme(argument: text)?.isReserved == false { return url }
     }
     throw ValidationError(

@@ -118,7 +118,7 @@ struct Get: AsyncParsableCommand, SignsIn {
 }
 
 /// Prints an object's members, without OData's annotations and what is empty, in the order of their names.
-private func printTable(of members: JSONObject) {
+func printTable(of members: JSONObject) {
   let rows = members.filter { !$0.key.hasPrefix("@odata.") }.compactMapValues(\.text)
     .sorted { $0.key < $1.key }.map { (name: printable($0.key), text: printable($0.value)) }
   let width = min(max(18, rows.map(\.name.columns).max() ?? 0), 30)
@@ -160,37 +160,6 @@ struct QueryParameter: ExpressibleByArgument, Sendable {
   }
 }
 
-/// `get /me`, by the name that it had in version 0.2.
-struct Me: AsyncParsableCommand, SignsIn {
-  static let configuration = CommandConfiguration(
-    commandName: "me",
-    abstract: "Get the signed-in user from Microsoft Graph.",
-    discussion: """
-      "llavero get /me" is its new name.
-
-      Example:
-        llavero me --select displayName,mail
-
-      JSON: the user with Graph's own names, such as id, displayName, mail and userPrincipalName.
-      """,
-    shouldDisplay: false)
-
-  @OptionGroup var selection: SelectOptions
-  @OptionGroup var account: AccountOptions
-  @OptionGroup var output: OutputOptions
-  @OptionGroup var client: ClientOptions
-  @OptionGroup(title: "Broker options") var broker: BrokerOptions
-
-  var signInScopes: [String] { ["User.Read"] }
-
-  func run() async throws {
-    let graph = try await client.graph(account: account, scopes: signInScopes, broker: broker.policy)
-    let user = try await graph.me(select: selection.names)
-    if output.json { return Terminal.out(try json(user)) }
-    printTable(of: user.properties)
-  }
-}
-
 /// Which properties are requested.
 struct SelectOptions: ParsableArguments {
   @Option(
@@ -203,7 +172,7 @@ struct SelectOptions: ParsableArguments {
 
 extension ClientOptions {
   /// A client of Graph for the account.
-  fileprivate func graph(
+  func graph(
     account: AccountOptions, scopes: [String], broker: BrokerPolicy
   ) async throws -> GraphClient {
     let client = try await tokenClient(broker: broker)
