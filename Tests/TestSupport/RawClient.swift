@@ -14,14 +14,19 @@ package final class RawClient: Sendable {
     var found: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let address = found else { return nil }
     defer { freeaddrinfo(found) }
-    descriptor = socket(address.pointee.ai_family, address.pointee.ai_socktype, 0)
+    descriptor = Self.unconnected(address.pointee.ai_family)
     guard connects(to: address.pointee.ai_addr, address.pointee.ai_addrlen) else { return nil }
   }
 
   /// Connects to the socket at a path.
   package init?(socket path: String) {
-    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = Self.unconnected(AF_UNIX)
     guard withSocketAddress(of: path, { connects(to: $0, $1) ? 0 : -1 }) == 0 else { return nil }
+  }
+
+  /// A child that another test starts does not keep the socket open.
+  private static func unconnected(_ family: Int32) -> Int32 {
+    socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   }
 
   private func connects(to address: UnsafePointer<sockaddr>?, _ size: socklen_t) -> Bool {
