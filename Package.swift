@@ -35,6 +35,8 @@ let package = Package(
     .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
     .library(name: "EtcdStore", targets: ["EtcdStore"]),
     .library(name: "Sealing", targets: ["Sealing"]),
+    .library(name: "StoreSupport", targets: ["StoreSupport"]),
+    .library(name: "StoreRules", targets: ["StoreRules"]),
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
     .library(name: "Configuration", targets: ["Configuration"]),
     .library(name: "SecretService", targets: ["SecretService"]),
@@ -185,13 +187,18 @@ let package = Package(
         .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
       ],
       path: "Examples/GraphApp", swiftSettings: safe),
+    // The rules of every store, for the tests here and for those of other packages' stores.
+    .target(
+      name: "StoreRules", dependencies: ["TokenCache"], path: "Tests/StoreRules", swiftSettings: common),
     .target(
       name: "TestSupport",
       dependencies: [
         "CGLib", "GLibSupport", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "PrivateSession",
-        "TokenCache", "WorkerSupport", httpTypes,
+        "StoreRules", "TokenCache", "WorkerSupport", httpTypes,
       ],
       path: "Tests/TestSupport", swiftSettings: common),
+    // Counts what the tests of complexity compare.
+    .target(name: "RuntimeCounter", path: "Tests/RuntimeCounter"),
     // What the program of the tests shares with them.
     .target(
       name: "WorkerSupport", dependencies: ["GLibSupport", "TokenCache"], path: "Tests/WorkerSupport",
@@ -212,7 +219,7 @@ let package = Package(
       dependencies: ["GLibSupport", "SecretService", "TestSupport", "WorkerSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "TokenCacheTests", dependencies: ["GLibSupport", "TestSupport", "TokenCache"],
+      name: "TokenCacheTests", dependencies: ["GLibSupport", "RuntimeCounter", "TestSupport", "TokenCache"],
       swiftSettings: common),
     .executableTarget(
       name: "Worker",

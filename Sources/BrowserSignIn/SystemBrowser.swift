@@ -15,8 +15,8 @@ public struct SystemBrowser: Sendable {
   /// The one command that opens a private window, in a browser that is for those.
   private var privateCommand: [String]?
 
-  /// How long a command is watched. One that still runs then is the browser itself.
-  private static let watchTime = Duration.seconds(3)
+  /// How long a command is watched. One that still runs then is the browser itself. Only tests change it.
+  var watchTime = Duration.seconds(3)
 
   /// - Parameters:
   ///   - environment: The process's environment.
@@ -112,7 +112,7 @@ public struct SystemBrowser: Sendable {
     // Windows' own file manager says 1 when all is well.
     let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
     let watch = BoundedCall<Bool, IdentityError>(
-      timeout: Self.watchTime, onCancel: .cancelled, onTimeout: .cancelled)
+      timeout: watchTime, onCancel: .cancelled, onTimeout: .cancelled)
     // This waits to the end even if the result is not needed any more: a child that is not waited for stays a zombie.
     DispatchQueue(label: "llavero.browser").async {
       watch.finish(.success([0, goodStatus].contains(process.wait())))

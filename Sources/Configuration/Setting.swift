@@ -19,7 +19,8 @@ package struct Setting: Sendable {
   package let isWrittenBySetup: Bool
   /// The setting as text; `nil` where it is not set.
   package let text: @Sendable (Settings) -> String?
-  let read: @Sendable (String, inout Settings) throws(InvalidValue) -> Void
+  /// Sets it to the value of a text.
+  package let read: @Sendable (String, inout Settings) throws(InvalidValue) -> Void
 
   private init<Value>(
     _ name: String, _ place: any WritableKeyPath<Settings, Value?> & Sendable, _ form: Form<Value>,
@@ -30,7 +31,7 @@ package struct Setting: Sendable {
     self.summary = summary
     self.standard = standard
     help = summary + (standard.map { " (default: \($0))" } ?? "") + "."
-    self.variable = variable ?? "LLAVERO_" + name.replacing("-", with: "_").uppercased()
+    self.variable = variable ?? "LLAVERO_" + Self.variableForm(of: name)
     option = hasOption ? "--" + name : nil
     self.isWrittenBySetup = isWrittenBySetup
     text = { $0[keyPath: place].map(form.text) }
@@ -39,6 +40,18 @@ package struct Setting: Sendable {
 }
 
 extension Setting {
+  /// Byte by byte: the generic functions of strings would take most of the time in which the table is made, at each start.
+  private static func variableForm(of name: String) -> String {
+    let letters = name.utf8.map { letter in
+      switch letter {
+      case UInt8(ascii: "-"): UInt8(ascii: "_")
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): letter & ~0x20
+      default: letter
+      }
+    }
+    return String(decoding: letters, as: UTF8.self)
+  }
+
   package static let store = Setting(
     "store", \.store.address, .address, "Store: \(StoreAddress.forms)", standard: "keyring", setup: true)
   package static let key = Setting(

@@ -6,7 +6,7 @@ extension StoreProblem {
     switch kind {
     case .duplicate: "The next write merges the copies."
     case .newerVersion: "It was left as it is; update llavero to read it."
-    case .wrongKey: "It was left as it is; restore the store's files from one backup."
+    case .wrongKey: "It was left as it is; restore the whole store from one backup."
     case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."
     }
   }

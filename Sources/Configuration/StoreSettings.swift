@@ -117,6 +117,8 @@ public struct StoreAccess: Sendable {
   public var prompt: PromptPermission
   /// Whether secrets may go over the bus unencrypted where the keyring refuses to encrypt them.
   public var allowsPlainSession: Bool
+  /// The connection to the keyring, where the program has opened one; else each store has its own.
+  package var connection: SecretServiceConnection?
   /// Asks a person for a passphrase, on a thread on which it may block.
   public var ask: @Sendable (SecretQuestion) throws(CacheError) -> SecretBytes
   /// Makes what sends requests to etcd: over http to loopback alone, else over TLS with the certificates of a file,
@@ -145,7 +147,8 @@ extension StoreSettings {
     switch address ?? .keyring {
     case .keyring:
       KeyringCacheStore(
-        collection: collection, prompt: access.prompt, allowsPlainSession: access.allowsPlainSession)
+        access.connection ?? SecretServiceConnection(allowsPlainSession: access.allowsPlainSession),
+        collection: collection, prompt: access.prompt)
     case .file(let directory):
       EncryptedFileCacheStore(key: try requiredKey(access), directory: directory)
     case .etcd:

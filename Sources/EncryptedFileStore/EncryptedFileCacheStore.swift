@@ -43,14 +43,11 @@ public final class EncryptedFileCacheStore: SealedStore {
     let directory = Result { () throws(CacheError) in
       try StoreDirectory(keys, at: path, environment: environment)
     }
-    writers = GroupWriters {
+    writers = GroupWriters(
+      label: "llavero.files.writes", variable: "XDG_DATA_HOME",
       // A read makes no lock file for a group that does not exist.
-      (try? directory.get().directory(of: $0)) != nil
-    } _: { (group) throws(CacheError) in
-      try GroupWriter(
-        directory: directory.get().path(of: group), name: GroupFiles.lockName, variable: "XDG_DATA_HOME",
-        label: "llavero.files.writes")
-    }
+      exists: { (try? directory.get().directory(of: $0)) != nil }
+    ) { (group) throws(CacheError) in (try directory.get().path(of: group), GroupFiles.lockName) }
     (self.directory, self.keys) = (directory, keys)
     store = GroupStore(
       writers, label: "llavero.files.reads", timeout: timeout
@@ -117,6 +114,10 @@ public final class EncryptedFileCacheStore: SealedStore {
     return try await store.update(shards, in: group, change)
   }
 
+  /// An update writes the group's manifest once, and waits for the disk once more for that. It waits once for each shard, too:
+  /// a slow disk must do all within the timeout.
+  public var shardsPerUpdate: Int { 50 }
+
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     let exists = try await store.run { (directory) throws(CacheError) in
       guard try directory.directory(of: group) != nil else { return false }
@@ -143,7 +144,7 @@ public final class EncryptedFileCacheStore: SealedStore {
         let directory = try directory.get()
         return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
           guard let files = try directory.directory(of: group) else { return RekeySummary() }
-          return try writers.writer(of: group).locked { (turn) throws(CacheError) in
+          return try writers.locked(group) { (turn) throws(CacheError) in
             try GroupFiles(group, in: files, keys).reseal(turn)
           }
         }

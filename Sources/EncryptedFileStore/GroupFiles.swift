@@ -83,7 +83,7 @@ struct GroupFiles {
     for (id, document) in changes {
       next[id] = document == nil ? nil : next.sequence
       let sealed = try document.map { (document) throws(CacheError) in
-        try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys.current)
+        try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys)
       }
       write.shards.append((Self.fileName(id), sealed))
     }

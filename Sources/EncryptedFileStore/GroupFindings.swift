@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GLibSupport
 import Sealing
 import TokenCache
@@ -52,8 +53,11 @@ struct GroupFindings {
       let name = id.map(GroupFiles.fileName) ?? GroupFiles.manifestName
       let (kind, remedy) = error.problem(isManifest: id == nil)
       let detail = "The file \(name) \(error.description)"
-      return StoreProblem(
+      var problem = StoreProblem(
         kind, shard: id, detail: id == nil ? "\(detail) \(Self.withoutManifest)" : detail, remedy: remedy)
+      let attributes = try? FileManager.default.attributesOfItem(atPath: "\(files.path)/\(name)")
+      problem.modified = attributes?[.modificationDate] as? Date
+      return problem
     }
     let foreign = foreignEntries.map {
       StoreProblem(.foreign, shard: nil, detail: "The file \($0) is not Llavero's.")

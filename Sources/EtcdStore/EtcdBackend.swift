@@ -23,6 +23,7 @@ final class EtcdBackend: StoreBackend {
   /// How much a page is to hold, in bytes; etcd gives no more than four times that.
   private static let pageSize = 1 << 20
   private static let maximumPageCount = 1000
+  private static let maximumPartCount = 4096
 
   let names: EtcdNames
   private let access: EtcdAccess
@@ -56,6 +57,7 @@ final class EtcdBackend: StoreBackend {
     self.snapshot = snapshot
     try checkApplied(snapshot.writer, snapshot)
     do throws(CacheError) {
+      if let keys = snapshot.keys, access.keys.areInFile { try unseal(keys) }
       return try EtcdFindings(snapshot, names, access.keys, isWriting: isWriting)
     } catch {
       try fencePendingCommits()
@@ -222,22 +224,28 @@ extension EtcdBackend {
   /// All values of a range: at a revision, or the keys alone as they are now.
   func values(in range: EtcdRange, at revision: Int64? = nil) throws(CacheError) -> [EtcdValue] {
     var values: [EtcdValue] = []
-    var rest = range
+    // What is left, the next part last.
+    var parts = [range]
     var limit = revision == nil ? Self.maximumPageCount : 64
-    while true {
+    while let part = parts.popLast() {
       let page: EtcdPage
       do throws(CacheError) {
-        page = try self.page(of: rest, at: revision, limit: limit)
+        page = try self.page(of: part, at: revision, limit: limit)
       } catch  where error.isTooLargeForEtcd && limit > 1 {
         limit /= 2
+        parts.append(part)
         continue
       }
       values += page.values
-      guard page.hasMore, let last = page.values.last else { return values }
-      rest = rest.after(last.key)
+      guard page.hasMore, let last = page.values.last else { continue }
       let size = page.values.reduce(0) { $0 + $1.value.count + $1.key.count + 64 }
       limit = min(max(Self.pageSize * page.values.count / size, 1), Self.maximumPageCount)
+      // Parts that fit a page: for each page, etcd counts all keys of the range that it is a page of.
+      let rest = part.after(last.key)
+      let number = (page.count - page.values.count) * 5 / 4 / limit + 1
+      parts += rest.split(into: min(number, Self.maximumPartCount)).reversed()
     }
+    return values
   }
 
   private func shards(
@@ -264,13 +272,13 @@ extension EtcdBackend {
   }
 }
 
-/// Waits for asynchronous work on a thread that may block. The work is cancelled with the call.
+/// Waits for asynchronous work on a thread that may block, and runs it there. The work is cancelled with the call.
 func waiting<T: Sendable>(
   _ cancellable: Cancellable, _ work: @escaping @Sendable () async throws(EtcdFailure) -> T
 ) throws(EtcdFailure) -> T {
-  let isDone = DispatchSemaphore(value: 0)
+  let thread = WaitingThread()
   let outcome = Mutex<Result<T, EtcdFailure>?>(nil)
-  let task = Task {
+  let task = Task(executorPreference: thread) {
     let result: Result<T, EtcdFailure>
     do throws(EtcdFailure) {
       result = .success(try await work())
@@ -278,14 +286,36 @@ func waiting<T: Sendable>(
       result = .failure(error)
     }
     outcome.withLock { $0 = result }
-    isDone.signal()
   }
-  if !cancellable.wait(for: isDone) {
-    task.cancel()
-    while outcome.withLock({ $0 == nil }) { isDone.wait() }
+  var isWaiting = true
+  while true {
+    thread.runJobs()
+    if let result = outcome.withLock({ $0 }) { return try result.get() }
+    if !isWaiting {
+      thread.hasJobs.wait()
+    } else if !cancellable.wait(for: thread.hasJobs) {
+      isWaiting = false
+      task.cancel()
+    }
   }
-  guard let result = outcome.withLock({ $0 }) else { throw EtcdFailure(cause: .cancelled) }
-  return try result.get()
+}
+
+/// The thread that waits for a task, which runs on it: two changes between threads fewer for each request.
+private final class WaitingThread: TaskExecutor {
+  let hasJobs = DispatchSemaphore(value: 0)
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+    hasJobs.signal()
+  }
+
+  func runJobs() {
+    while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
 }
 
 // MARK: Keys
@@ -309,15 +339,20 @@ extension EtcdBackend {
 
   /// Unseals the keys; `makingStore` says whether a missing store is made.
   func unseal(makingStore: Bool) throws(CacheError) {
-    if let value = try keysValue() {
-      return try access.keys.unseal(
-        value.value, called: "etcd's value \(names.keys)", advice: Self.withoutKeys, cancellable)
-    }
+    if let value = try keysValue() { return try unseal(value) }
     guard makingStore, try isEmpty() else { return }
     try access.keys.make(cancellable) { (sealed) throws(CacheError) in
       // Where another machine was faster, its keys are there, and are unsealed next.
       _ = try put(sealed, inPlaceOf: nil)
     }
+  }
+
+  private func unseal(_ value: EtcdValue) throws(CacheError) {
+    guard value.value.count <= SealedKeys.maximumSize else {
+      throw EtcdFailure.malformed("\(names.keys) is longer than it can be").cacheError
+    }
+    try access.keys.unseal(
+      value.value, called: "etcd's value \(names.keys)", advice: Self.withoutKeys, cancellable)
   }
 
   /// Gives the store new keys, and seals every shard with them.
@@ -350,11 +385,7 @@ extension EtcdBackend {
 
   /// The data keys, sealed; `nil` where there is no store.
   private func keysValue() throws(CacheError) -> EtcdValue? {
-    let value = try transaction([.get(names.keys)]).values[0]
-    guard value.map({ $0.value.count <= SealedKeys.maximumSize }) != false else {
-      throw EtcdFailure.malformed("\(names.keys) is longer than it can be").cacheError
-    }
-    return value
+    try transaction([.get(names.keys)]).values[0]
   }
 
   /// Puts sealed data keys in the place of others.

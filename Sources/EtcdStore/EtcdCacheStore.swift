@@ -37,8 +37,8 @@ public final class EtcdCacheStore: SealedStore {
   ///   - transport: What sends the requests, and trusts the cluster's certificates. One that cannot
   ///     ``HTTPTransport/stream(_:_:)`` makes every lookup read.
   ///   - timeout: How long a call may take, waiting for a person aside; ten minutes at most.
-  ///   - checksEveryLookup: Whether every lookup asks etcd. Otherwise memory is used as long as etcd announces no
-  ///     change, which it does within milliseconds; for ten seconds while it cannot be reached.
+  ///   - checksEveryLookup: Whether every lookup asks etcd. Otherwise memory is used, after some lookups, as long as etcd
+  ///     announces no change, which it does within milliseconds; for ten seconds while it cannot be reached.
   /// - Throws: ``CacheError`` for an invalid endpoint or prefix.
   public convenience init(
     endpoints: [String], prefix: String, key: KeySource, user: EtcdUser? = nil, transport: any HTTPTransport,
@@ -69,9 +69,9 @@ public final class EtcdCacheStore: SealedStore {
       key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
     let access = EtcdAccess(client, names, keys, watching, timeout: min(timeout, .seconds(600)))
     self.access = access
-    let writers = GroupWriters(isShared: false) { _ in GroupWriter(label: "llavero.etcd.writes") }
     store = GroupStore(
-      writers, label: "llavero.etcd.reads", timeout: access.timeout + EtcdBackend.margin, concurrentReads: 16
+      GroupWriters(label: "llavero.etcd.writes"), label: "llavero.etcd.reads",
+      timeout: access.timeout + EtcdBackend.margin, concurrentReads: 16
     ) { (cancellable) throws(CacheError) in
       try client.checkPassword()
       return EtcdBackend(access, cancellable)
@@ -91,16 +91,17 @@ public final class EtcdCacheStore: SealedStore {
 
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
-  ) async throws(CacheError) -> GroupContents { try await store.read(shards, in: group) }
+  ) async throws(CacheError) -> GroupContents {
+    if case .some(let shards) = shards, let unchanged = try await access.unchanged(shards, of: group) {
+      return unchanged
+    }
+    return try await store.read(shards, in: group)
+  }
 
   public func update<Result: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result {
-    // A transaction names each key once.
-    let ids = shards.enumerated().filter { shards.firstIndex(of: $1) == $0 }.map(\.element)
-    return try await store.update(ids, in: group, change)
-  }
+  ) async throws(CacheError) -> Result { try await store.update(shards, in: group, change) }
 
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     try await store.remove(removal, in: group)
@@ -166,6 +167,42 @@ final class EtcdAccess: Sendable {
 
   deinit {
     for group in groups.withLock({ $0 }) { group.watch?.end() }
+  }
+
+  /// Shards that are all in memory, where one small request says that they have not changed.
+  func unchanged(
+    _ shards: [ShardID], of group: KeychainGroup
+  ) async throws(CacheError) -> GroupContents? {
+    let known = known(group)
+    let (kept, keysRevision) = (known.kept(shards), known.keysRevision)
+    guard !kept.isEmpty, shards.allSatisfy({ kept[$0] != nil }), (try? client.checkPassword()) != nil else {
+      return nil
+    }
+    let conditions = kept.map {
+      EtcdCondition(key: names.shard($0, of: group), modRevision: $1.modRevision)
+    }
+    // etcd takes a transaction without a get for one that any member may answer, also one that is cut off.
+    let outcome = try await bounded { [client, names, timeout] () async throws(EtcdFailure) in
+      try await client.transaction(if: conditions, [.look(names.keys)], until: .now + timeout)
+    }
+    guard outcome.succeeded, outcome.values[0]?.modRevision == keysRevision else { return nil }
+    return GroupContents(documents: kept.mapValues(\.document))
+  }
+
+  /// Waits for requests, and no longer than a call may take if the transport ignores that they are cancelled.
+  private func bounded<T: Sendable>(
+    _ work: @escaping @Sendable () async throws(EtcdFailure) -> T
+  ) async throws(CacheError) -> T {
+    let call = BoundedCall<T, CacheError>(
+      timeout: timeout + EtcdBackend.margin, onCancel: EtcdBackend.cancelled, onTimeout: EtcdBackend.timedOut)
+    let task = Task {
+      do throws(EtcdFailure) {
+        call.finish(.success(try await work()))
+      } catch {
+        call.finish(.failure(error.cacheError))
+      }
+    }
+    return try await call.run(abandon: { task.cancel() }) { _ in }
   }
 
   func known(_ group: KeychainGroup) -> EtcdGroup {

@@ -27,6 +27,7 @@ struct EtcdFindings: Sendable {
     let dataKeys = try keys.keys(in: snapshot.keys?.value)
     self.keys = dataKeys
     let group = snapshot.group
+    group.keysRevision = snapshot.keys?.modRevision ?? 0
     for (id, value) in snapshot.shards {
       guard let value, let name = id.bytes else {
         group.forget(id, at: snapshot.revision)
@@ -93,7 +94,7 @@ struct EtcdFindings: Sendable {
       let old = shards.first { $0.id == id }.flatMap { try? $0.opened.get().sequence } ?? 0
       let sequence = max(old, UInt64(snapshot.revision)) &+ 1
       let sealed = try SealedFormat.seal(
-        document, of: id, in: snapshot.group.group, sequence: sequence, with: keys.current)
+        document, of: id, in: snapshot.group.group, sequence: sequence, with: keys)
       write.operations.append(.put(name(of: id), sealed))
       write.written.append((id, (document, sequence)))
     }

@@ -119,6 +119,8 @@ struct EtcdPage: Sendable {
   let revision: Int64
   let values: [EtcdValue]
   let hasMore: Bool
+  /// How many keys are in the range.
+  let count: Int
 
   init(_ response: EtcdResponse, of range: EtcdRange) throws(EtcdFailure) {
     revision = response.revision
@@ -134,6 +136,8 @@ struct EtcdPage: Sendable {
       rest = rest.after(value.key)
     }
     guard !hasMore || !values.isEmpty else { throw .malformed("it announces more, and holds nothing") }
+    // etcd's own count, which only says how much to ask for at a time.
+    count = Int(min(max((try? response.body.number("count")) ?? 0, Int64(values.count)), 1 << 32))
   }
 }
 

@@ -1,3 +1,4 @@
+import GLibSupport
 import Sealing
 import TokenCache
 
@@ -31,7 +32,9 @@ struct EtcdNames: Sendable {
   var all: EtcdRange { EtcdRange(below: prefix) }
 
   /// Everything of a group.
-  func group(_ group: KeychainGroup) -> EtcdRange { EtcdRange(below: "\(prefix)/\(group.name)") }
+  func group(_ group: KeychainGroup) -> EtcdRange {
+    EtcdRange(below: "\(prefix)/\(group.name)", hasShards: true)
+  }
 
   func shard(_ shard: ShardID, of group: KeychainGroup) -> String {
     "\(prefix)/\(group.name)/\(shard.rawValue)"
@@ -79,16 +82,41 @@ struct EtcdNames: Sendable {
 struct EtcdRange: Sendable {
   let start: [UInt8]
   let end: [UInt8]
+  /// What comes before the ids of shards, which are spread evenly; `nil` for a range of other keys.
+  private let directory: [UInt8]?
 
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end)
   }
 
   /// What is left of it after a key.
-  func after(_ key: [UInt8]) -> EtcdRange { EtcdRange(start: key + [0], end: end) }
+  func after(_ key: [UInt8]) -> EtcdRange { EtcdRange(start: key + [0], end: end, directory: directory) }
+
+  /// Parts with about the same number of shards; the range itself where it has other keys.
+  func split(into count: Int) -> [EtcdRange] {
+    guard count > 1, let directory, let first = Self.number(start, in: directory) else { return [self] }
+    // A part of the group ends where the next begins.
+    let last = Self.number(end, in: directory) ?? 1 << 32
+    guard last > first, case let step = (last - first) / UInt64(count), step > 0 else { return [self] }
+    let bounds = (1..<UInt64(count)).map { number in
+      var bytes: [UInt8] = []
+      bytes.append(bigEndian: UInt32(first + number * step))
+      return directory + hex(bytes).utf8
+    }
+    return zip([start] + bounds, bounds + [end]).map { EtcdRange(start: $0, end: $1, directory: directory) }
+  }
+
+  /// The first 32 bits of the shard's id at which a key begins; `nil` for another key.
+  private static func number(_ key: [UInt8], in directory: [UInt8]) -> UInt64? {
+    guard key.count >= directory.count + 8, key.starts(with: directory) else { return nil }
+    return UInt64(String(decoding: key.dropFirst(directory.count).prefix(8), as: UTF8.self), radix: 16)
+  }
 }
 
 extension EtcdRange {
   /// What is below a name, as in a directory: up to what follows the slash.
-  init(below name: String) { self.init(start: Array((name + "/").utf8), end: Array((name + "0").utf8)) }
+  init(below name: String, hasShards: Bool = false) {
+    let start = Array((name + "/").utf8)
+    self.init(start: start, end: Array((name + "0").utf8), directory: hasShards ? start : nil)
+  }
 }

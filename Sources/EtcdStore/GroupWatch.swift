@@ -24,7 +24,12 @@ package final class GroupWatch: Sendable {
     package static let standard = Timing(interval: .seconds(5), validity: .seconds(10), idle: .seconds(60))
   }
 
+  /// How many lookups read before the watch begins, each of which may ask several times: a program that ends soon has no use
+  /// for one.
+  private static let lookupsWithoutWatch = 32
+
   private struct State {
+    var lookups = 0
     var task: Task<Void, Never>?
     /// The revision of the last change that is known.
     var lastChange: Int64 = 0
@@ -49,12 +54,14 @@ package final class GroupWatch: Sendable {
     self.timing = timing
   }
 
-  /// The revision of the group's last change, `nil` while it is unknown. The first call begins to watch.
+  /// The revision of the group's last change, `nil` while it is unknown. After some calls the watch begins.
   var generation: UInt64? {
     let now = ContinuousClock.now
     return state.withLock { state in
       guard !state.isEnded else { return nil }
       state.lookedUpAt = now
+      state.lookups = min(state.lookups + 1, Self.lookupsWithoutWatch)
+      guard state.lookups == Self.lookupsWithoutWatch else { return nil }
       if state.task == nil { state.task = Task { await self.run() } }
       guard let validUntil = state.validUntil, now < validUntil else { return nil }
       return UInt64(state.lastChange)

@@ -64,16 +64,16 @@ extension BrokerAccount {
 
   /// The entry that stands for an account: for the tenant asked for, else for its home.
   static func entry(for account: Account, tenant: String?, in list: [BrokerAccount]) -> BrokerAccount? {
-    let home = Tenant.home(of: account.homeAccountID)
-    let entries = list.filter { $0.homeAccountID == account.homeAccountID.lowercased() }
-    return entries.first { $0.realm != nil && $0.realm == tenant?.lowercased() }
-      ?? entries.first { $0.realm == home } ?? entries.first
+    entry(in: list.filter { $0.homeAccountID == account.homeAccountID.lowercased() }, tenant)
   }
 
   /// The entry that goes by a user name.
   static func entry(named username: String, tenant: String?, in list: [BrokerAccount]) -> BrokerAccount? {
-    let entries = list.filter { $0.username?.lowercased() == username.lowercased() }
-    return entries.first { $0.realm != nil && $0.realm == tenant?.lowercased() }
+    entry(in: list.filter { $0.username?.lowercased() == username.lowercased() }, tenant)
+  }
+
+  private static func entry(in entries: [BrokerAccount], _ tenant: String?) -> BrokerAccount? {
+    entries.first { $0.realm != nil && $0.realm == tenant?.lowercased() }
       ?? entries.first { $0.realm != nil && $0.realm == Tenant.home(of: $0.homeAccountID) } ?? entries.first
   }
 }

@@ -103,8 +103,7 @@ public final class PublicClient: Sendable {
     self.log = log
     self.now = now
     resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender, log: log)
-    tokenEndpoint = TokenEndpoint(
-      sender: sender, configuration: configuration, telemetry: telemetry, now: now)
+    tokenEndpoint = TokenEndpoint(sender: sender, configuration: configuration, telemetry: telemetry)
     browserSession = BrowserSession(onEvent: onBrowserEvent)
     let directory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path
     locks = AccountLocks(directory: directory, cache: cache, log: log)
@@ -117,10 +116,8 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
-      try await withProofOfPossession(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        try await InteractiveFlow(request, of: self, proof: proof).token()
-      }
+    try await run(request, request.account) { (proof) async throws(IdentityError) in
+      try await InteractiveFlow(request, of: self, proof: proof).token()
     }
   }
 
@@ -130,10 +127,8 @@ public final class PublicClient: Sendable {
   public func acquireTokenSilent(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
-      try await withProofOfPossession(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        try await SilentFlow(request, of: self, proof: proof).token()
-      }
+    try await run(request, request.account) { (proof) async throws(IdentityError) in
+      try await SilentFlow(request, of: self, proof: proof).token()
     }
   }
 
@@ -165,10 +160,8 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: DeviceCodeRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await addingRequestContext(request.correlationID) { () async throws(IdentityError) in
-      try await withProofOfPossession(request.authenticationScheme) { (proof) async throws(IdentityError) in
-        try await DeviceFlow(request, of: self, proof: proof).token()
-      }
+    try await run(request, nil) { (proof) async throws(IdentityError) in
+      try await DeviceFlow(request, of: self, proof: proof).token()
     }
   }
 
@@ -205,7 +198,7 @@ public final class PublicClient: Sendable {
   public func handleRedirect(_ url: URL) -> Bool { browserSession.handle(url) }
 
   /// Runs `body` and adds to its errors the correlation id, and the account that they are about.
-  private func addingRequestContext<T>(
+  func addingRequestContext<T>(
     _ correlationID: UUID, _ account: Account? = nil, _ body: () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     do throws(IdentityError) {

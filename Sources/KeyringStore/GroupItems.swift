@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SecretService
 import StoreSupport
 import TokenCache
@@ -6,6 +7,8 @@ import TokenCache
 struct GroupItems {
   private var copies: [ShardID: [ShardCopy]] = [:]
   private var foreignProblems: [StoreProblem] = []
+  /// In seconds since 1970. A keyring that gives an item a later date does not know it.
+  private static let endOfYear9999: UInt64 = 253_402_300_800
 
   /// Takes in an item of a shard.
   mutating func add(_ copy: ShardCopy, to shard: ShardID) {
@@ -34,8 +37,13 @@ struct GroupItems {
     var unmerged: Set<ShardID> = []
     for shard in copies.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
       let copies = newestFirst(shard)
-      for damage in copies.compactMap(\.damage) {
-        problems.append(StoreProblem(.damaged, shard: shard, detail: damage.message))
+      for copy in copies {
+        guard let damage = copy.damage else { continue }
+        var problem = StoreProblem(.damaged, shard: shard, detail: damage.message)
+        if (1..<Self.endOfYear9999).contains(copy.modified) {
+          problem.modified = Date(timeIntervalSince1970: Double(copy.modified))
+        }
+        problems.append(problem)
       }
       let readable = copies.compactMap(\.document)
       guard var document = readable.last else { continue }

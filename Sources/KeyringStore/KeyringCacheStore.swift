@@ -35,17 +35,24 @@ public final class KeyringCacheStore: CacheStore {
   }
 
   /// Tests alone need a bus other than the environment's and another runtime directory.
-  package init(
+  package convenience init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
     allowsPlainSession: Bool = false, busAddress: String?, environment: [String: String]
   ) {
+    self.init(
+      SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession),
+      collection: collection, prompt: prompt, timeout: timeout, environment: environment)
+  }
+
+  /// Uses a connection that may already be open.
+  package init(
+    _ connection: SecretServiceConnection, collection: String? = nil, prompt: PromptPermission = .denied,
+    timeout: Duration = .seconds(25), environment: [String: String] = processEnvironment()
+  ) {
     let directory = RuntimeDirectory(environment: environment)
-    writers = GroupWriters(isShared: directory.isShared) { (group) throws(CacheError) in
-      try GroupWriter(
-        directory: directory.path, name: String(sha256Hex(group.name).prefix(32)) + ".lock",
-        variable: "XDG_RUNTIME_DIR", label: "llavero.keyring.writes")
-    }
-    let connection = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
+    writers = GroupWriters(
+      label: "llavero.keyring.writes", variable: "XDG_RUNTIME_DIR", isShared: directory.isShared
+    ) { (directory.path, String(sha256Hex($0.name).prefix(32)) + ".lock") }
     let access = KeyringAccess(connection, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
       writers, label: "llavero.keyring.reads", timeout: timeout,

@@ -186,7 +186,6 @@ open class MSALAccountEnumerationParameters: MSALParameters {
     identifier = nil
     tenantProfileIdentifier = nil
     username = nil
-    super.init()
   }
 
   /// Lists the account with a home account id.
@@ -194,7 +193,6 @@ open class MSALAccountEnumerationParameters: MSALParameters {
     identifier = accountIdentifier
     tenantProfileIdentifier = nil
     username = nil
-    super.init()
   }
 
   /// Lists accounts with a user name and, if one is given, a home account id.
@@ -202,7 +200,6 @@ open class MSALAccountEnumerationParameters: MSALParameters {
     identifier = accountIdentifier
     tenantProfileIdentifier = nil
     self.username = username
-    super.init()
   }
 
   /// Lists accounts that have an object id in one of their tenants.
@@ -210,6 +207,5 @@ open class MSALAccountEnumerationParameters: MSALParameters {
     identifier = nil
     self.tenantProfileIdentifier = tenantProfileIdentifier
     username = nil
-    super.init()
   }
 }

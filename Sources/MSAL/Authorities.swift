@@ -1,5 +1,6 @@
 public import Foundation
 import IdentityClient
+import TokenCache
 
 /// An authority that signs users in.
 ///
@@ -16,7 +17,7 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
   public convenience init(url: URL) throws {
-    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url) })
+    self.init(try Self.authority(url))
   }
 
   init(_ authority: Authority) {
@@ -34,9 +35,13 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  static func authority(_ make: () throws(IdentityError) -> Authority) throws -> Authority {
-    do {
-      return try make()
+  static func authority(
+    _ url: URL, _ kind: Authority.Kind? = nil, tenant: String? = nil
+  ) throws -> Authority {
+    do throws(IdentityError) {
+      let authority = if let kind { try Authority(url: url, kind: kind) } else { try Authority(url: url) }
+      guard let tenant = tenant.nonBlank else { return authority }
+      return try authority.replacingTenant(with: tenant)
     } catch {
       throw NSError(error)
     }
@@ -70,12 +75,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant, and for a tenant
   ///   that cannot be part of a URL.
   public convenience init(url: URL, rawTenant: String?) throws {
-    self.init(
-      try Self.authority { () throws(IdentityError) in
-        let authority = try Authority(url: url, kind: .aad)
-        guard let rawTenant, !rawTenant.isBlank else { return authority }
-        return try authority.replacingTenant(with: rawTenant)
-      })
+    self.init(try Self.authority(url, .aad, tenant: rawTenant))
   }
 
   /// Makes an authority from a cloud and an audience.
@@ -104,7 +104,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
 
   /// The tenant segment of the URL. The texts of the errors are Apple's.
   private static func tenant(of audience: MSALAudienceType, rawTenant: String?) throws -> String {
-    let tenant = rawTenant.flatMap { $0.isBlank ? nil : $0 }
+    let tenant = rawTenant.nonBlank
     if let tenant, audience != .azureADMyOrgOnlyAudience {
       throw NSError(
         .internalErrorInvalidParameter,
@@ -176,7 +176,7 @@ public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the path `adfs`.
   public convenience init(url: URL) throws {
-    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .adfs) })
+    self.init(try Self.authority(url, .adfs))
   }
 }
 
@@ -188,7 +188,7 @@ public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the name of a policy.
   public convenience init(url: URL) throws {
-    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .b2c) })
+    self.init(try Self.authority(url, .b2c))
   }
 }
 
@@ -213,6 +213,6 @@ public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
         .internalErrorInvalidParameter, "\(url.host ?? "The URL") is not a host of ciamlogin.com.",
         advice: "For a custom domain, turn off the check of the format.")
     }
-    self.init(try Self.authority { () throws(IdentityError) in try Authority(url: url, kind: .ciam) })
+    self.init(try Self.authority(url, .ciam))
   }
 }

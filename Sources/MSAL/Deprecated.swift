@@ -40,113 +40,103 @@ public enum MSALErrorCode: Int, Sendable {
 extension MSALInternalError {
   /// ``internalErrorInvalidParameter``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidParameter")
-  public static var invalidParameter: MSALInternalError { .internalErrorInvalidParameter }
+  public static var invalidParameter: Self { .internalErrorInvalidParameter }
   /// ``internalErrorRedirectSchemeNotRegistered``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorRedirectSchemeNotRegistered")
-  public static var redirectSchemeNotRegistered: MSALInternalError {
-    .internalErrorRedirectSchemeNotRegistered
-  }
+  public static var redirectSchemeNotRegistered: Self { .internalErrorRedirectSchemeNotRegistered }
   /// ``internalErrorInvalidRequest``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidRequest")
-  public static var invalidRequest: MSALInternalError { .internalErrorInvalidRequest }
+  public static var invalidRequest: Self { .internalErrorInvalidRequest }
   /// ``internalErrorInvalidClient``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidClient")
-  public static var invalidClient: MSALInternalError { .internalErrorInvalidClient }
+  public static var invalidClient: Self { .internalErrorInvalidClient }
   /// ``internalErrorInvalidGrant``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidGrant")
-  public static var invalidGrant: MSALInternalError { .internalErrorInvalidGrant }
+  public static var invalidGrant: Self { .internalErrorInvalidGrant }
   /// ``internalErrorInvalidScope``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidScope")
-  public static var invalidScope: MSALInternalError { .internalErrorInvalidScope }
+  public static var invalidScope: Self { .internalErrorInvalidScope }
   /// ``internalErrorUnauthorizedClient``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorUnauthorizedClient")
-  public static var unauthorizedClient: MSALInternalError { .internalErrorUnauthorizedClient }
+  public static var unauthorizedClient: Self { .internalErrorUnauthorizedClient }
   /// ``internalErrorUnhandledResponse``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorUnhandledResponse")
-  public static var unhandledResponse: MSALInternalError { .internalErrorUnhandledResponse }
+  public static var unhandledResponse: Self { .internalErrorUnhandledResponse }
   /// ``internalErrorUnexpected``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorUnexpected")
-  public static var unexpected: MSALInternalError { .internalErrorUnexpected }
+  public static var unexpected: Self { .internalErrorUnexpected }
   /// ``internalErrorFailedAuthorityValidation``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorFailedAuthorityValidation")
-  public static var failedAuthorityValidation: MSALInternalError { .internalErrorFailedAuthorityValidation }
+  public static var failedAuthorityValidation: Self { .internalErrorFailedAuthorityValidation }
   /// ``internalErrorMismatchedUser``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorMismatchedUser")
-  public static var mismatchedUser: MSALInternalError { .internalErrorMismatchedUser }
+  public static var mismatchedUser: Self { .internalErrorMismatchedUser }
   /// ``internalErrorAmbiguousAccount``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorAmbiguousAccount")
-  public static var ambiguousAccount: MSALInternalError { .internalErrorAmbiguousAccount }
+  public static var ambiguousAccount: Self { .internalErrorAmbiguousAccount }
   /// ``internalErrorAuthorizationFailed``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorAuthorizationFailed")
-  public static var authorizationFailed: MSALInternalError { .internalErrorAuthorizationFailed }
+  public static var authorizationFailed: Self { .internalErrorAuthorizationFailed }
   /// ``internalErrorAccountRequired``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorAccountRequired")
-  public static var accountRequired: MSALInternalError { .internalErrorAccountRequired }
+  public static var accountRequired: Self { .internalErrorAccountRequired }
   /// ``internalErrorSessionCanceled``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorSessionCanceled")
-  public static var sessionCanceled: MSALInternalError { .internalErrorSessionCanceled }
+  public static var sessionCanceled: Self { .internalErrorSessionCanceled }
   /// ``internalErrorInteractiveSessionAlreadyRunning``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInteractiveSessionAlreadyRunning")
-  public static var interactiveSessionAlreadyRunning: MSALInternalError {
-    .internalErrorInteractiveSessionAlreadyRunning
-  }
+  public static var interactiveSessionAlreadyRunning: Self { .internalErrorInteractiveSessionAlreadyRunning }
   /// ``internalErrorNoViewController``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorNoViewController")
-  public static var noViewController: MSALInternalError { .internalErrorNoViewController }
+  public static var noViewController: Self { .internalErrorNoViewController }
   /// ``internalErrorAttemptToOpenURLFromExtension``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorAttemptToOpenURLFromExtension")
-  public static var attemptToOpenURLFromExtension: MSALInternalError {
-    .internalErrorAttemptToOpenURLFromExtension
-  }
+  public static var attemptToOpenURLFromExtension: Self { .internalErrorAttemptToOpenURLFromExtension }
   /// ``internalErrorUINotSupportedInExtension``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorUINotSupportedInExtension")
-  public static var uiNotSupportedInExtension: MSALInternalError { .internalErrorUINotSupportedInExtension }
+  public static var uiNotSupportedInExtension: Self { .internalErrorUINotSupportedInExtension }
   /// ``internalErrorInvalidState``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidState")
-  public static var invalidState: MSALInternalError { .internalErrorInvalidState }
+  public static var invalidState: Self { .internalErrorInvalidState }
   /// ``internalErrorInvalidResponse``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorInvalidResponse")
-  public static var invalidResponse: MSALInternalError { .internalErrorInvalidResponse }
+  public static var invalidResponse: Self { .internalErrorInvalidResponse }
   /// ``internalErrorNonHttpsRedirect``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorNonHttpsRedirect")
-  public static var nonHttpsRedirect: MSALInternalError { .internalErrorNonHttpsRedirect }
+  public static var nonHttpsRedirect: Self { .internalErrorNonHttpsRedirect }
   /// ``internalErrorBrokerResponseNotReceived``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerResponseNotReceived")
-  public static var brokerResponseNotReceived: MSALInternalError { .internalErrorBrokerResponseNotReceived }
+  public static var brokerResponseNotReceived: Self { .internalErrorBrokerResponseNotReceived }
   /// ``internalErrorBrokerNoResumeStateFound``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerNoResumeStateFound")
-  public static var brokerNoResumeStateFound: MSALInternalError { .internalErrorBrokerNoResumeStateFound }
+  public static var brokerNoResumeStateFound: Self { .internalErrorBrokerNoResumeStateFound }
   /// ``internalErrorBrokerBadResumeStateFound``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerBadResumeStateFound")
-  public static var brokerBadResumeStateFound: MSALInternalError { .internalErrorBrokerBadResumeStateFound }
+  public static var brokerBadResumeStateFound: Self { .internalErrorBrokerBadResumeStateFound }
   /// ``internalErrorBrokerMismatchedResumeState``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerMismatchedResumeState")
-  public static var brokerMismatchedResumeState: MSALInternalError {
-    .internalErrorBrokerMismatchedResumeState
-  }
+  public static var brokerMismatchedResumeState: Self { .internalErrorBrokerMismatchedResumeState }
   /// ``internalErrorBrokerResponseHashMissing``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerResponseHashMissing")
-  public static var brokerResponseHashMissing: MSALInternalError { .internalErrorBrokerResponseHashMissing }
+  public static var brokerResponseHashMissing: Self { .internalErrorBrokerResponseHashMissing }
   /// ``internalErrorBrokerCorruptedResponse``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerCorruptedResponse")
-  public static var brokerCorruptedResponse: MSALInternalError { .internalErrorBrokerCorruptedResponse }
+  public static var brokerCorruptedResponse: Self { .internalErrorBrokerCorruptedResponse }
   /// ``internalErrorBrokerResponseDecryptionFailed``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerResponseDecryptionFailed")
-  public static var brokerResponseDecryptionFailed: MSALInternalError {
-    .internalErrorBrokerResponseDecryptionFailed
-  }
+  public static var brokerResponseDecryptionFailed: Self { .internalErrorBrokerResponseDecryptionFailed }
   /// ``internalErrorBrokerResponseHashMismatch``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerResponseHashMismatch")
-  public static var brokerResponseHashMismatch: MSALInternalError { .internalErrorBrokerResponseHashMismatch }
+  public static var brokerResponseHashMismatch: Self { .internalErrorBrokerResponseHashMismatch }
   /// ``internalErrorBrokerKeyFailedToCreate``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerKeyFailedToCreate")
-  public static var brokerKeyFailedToCreate: MSALInternalError { .internalErrorBrokerKeyFailedToCreate }
+  public static var brokerKeyFailedToCreate: Self { .internalErrorBrokerKeyFailedToCreate }
   /// ``internalErrorBrokerKeyNotFound``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerKeyNotFound")
-  public static var brokerKeyNotFound: MSALInternalError { .internalErrorBrokerKeyNotFound }
+  public static var brokerKeyNotFound: Self { .internalErrorBrokerKeyNotFound }
   /// ``internalErrorBrokerUnknown``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerUnknown")
-  public static var brokerUnknown: MSALInternalError { .internalErrorBrokerUnknown }
+  public static var brokerUnknown: Self { .internalErrorBrokerUnknown }
   /// ``internalErrorBrokerApplicationTokenWriteFailed``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerApplicationTokenWriteFailed")
   public static var brokerApplicationTokenWriteFailed: MSALInternalError {
@@ -154,9 +144,7 @@ extension MSALInternalError {
   }
   /// ``internalErrorBrokerApplicationTokenReadFailed``, as MSAL before 1.1 called it.
   @available(*, deprecated, renamed: "internalErrorBrokerApplicationTokenReadFailed")
-  public static var brokerApplicationTokenReadFailed: MSALInternalError {
-    .internalErrorBrokerApplicationTokenReadFailed
-  }
+  public static var brokerApplicationTokenReadFailed: Self { .internalErrorBrokerApplicationTokenReadFailed }
 }
 
 /// The logger, as MSAL before 0.7 called it.

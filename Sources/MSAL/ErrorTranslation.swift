@@ -7,9 +7,11 @@ extension NSError {
   /// The error with the domain and code that it has on iOS and macOS: in `NSURLErrorDomain` where the network failed, in
   /// `NSOSStatusErrorDomain` where the keyring did, and otherwise in ``MSALErrorDomain``.
   convenience init(_ error: IdentityError) {
-    let userInfo = error.userInfo
-    if let transportError = error.transportError, transportError != .cancelled {
-      self.init(transportError, message: error.message, advice: error.advice, userInfo: userInfo)
+    var userInfo = error.userInfo
+    if let cause = error.transportError, cause != .cancelled {
+      userInfo[NSUnderlyingErrorKey] = cause as NSError
+      self.init(
+        domain: NSURLErrorDomain, code: cause.code, error.message, advice: error.advice, userInfo: userInfo)
     } else if let cacheError = error.cacheError {
       self.init(cacheError, userInfo: userInfo)
     } else {
@@ -98,26 +100,12 @@ extension NSError {
   convenience init(_ error: CacheError, userInfo: [String: Any] = [:]) {
     var userInfo = userInfo
     userInfo[NSUnderlyingErrorKey] = error as NSError
-    switch error.code {
-    case .cancelled:
+    if let specific = error.code.specific {
+      self.init(specific: specific, error.message, advice: error.advice, userInfo: userInfo)
+    } else {
       self.init(
-        specific: MSALError.userCanceled.rawValue, error.message, advice: error.advice, userInfo: userInfo)
-    case .signedOut:
-      self.init(
-        specific: MSALError.interactionRequired.rawValue, error.message, advice: error.advice,
+        domain: NSOSStatusErrorDomain, code: error.code.status.rawValue, error.message, advice: error.advice,
         userInfo: userInfo)
-    case .invalidGroup:
-      self.init(
-        specific: MSALInternalError.internalErrorInvalidParameter.rawValue, error.message,
-        advice: error.advice, userInfo: userInfo)
-    case .invalidResponse:
-      self.init(
-        specific: MSALInternalError.internalErrorInvalidResponse.rawValue, error.message,
-        advice: error.advice, userInfo: userInfo)
-    default:
-      userInfo[NSLocalizedDescriptionKey] = error.description
-      userInfo[NSLocalizedRecoverySuggestionErrorKey] = error.advice
-      self.init(domain: NSOSStatusErrorDomain, code: error.code.status.rawValue, userInfo: userInfo)
     }
   }
 }
@@ -141,6 +129,17 @@ private enum KeychainStatus: Int {
 }
 
 extension CacheError.Code {
+  /// The raw value of an ``MSALError`` or ``MSALInternalError``, where that says more than the keychain's code.
+  fileprivate var specific: Int? {
+    switch self {
+    case .cancelled: MSALError.userCanceled.rawValue
+    case .signedOut: MSALError.interactionRequired.rawValue
+    case .invalidGroup: MSALInternalError.internalErrorInvalidParameter.rawValue
+    case .invalidResponse: MSALInternalError.internalErrorInvalidResponse.rawValue
+    default: nil
+    }
+  }
+
   fileprivate var status: KeychainStatus {
     switch self {
     case .locked: .interactionNotAllowed
@@ -154,20 +153,8 @@ extension CacheError.Code {
   }
 }
 
-extension NSError {
-  /// An error in `NSURLErrorDomain`, which programs check for to recognize a network failure.
-  convenience init(
-    _ error: HTTPTransportError, message: String, advice: String?, userInfo: [String: Any]
-  ) {
-    var userInfo = userInfo
-    userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
-    userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
-    userInfo[NSUnderlyingErrorKey] = error as NSError
-    self.init(domain: NSURLErrorDomain, code: error.code, userInfo: userInfo)
-  }
-}
-
 extension HTTPTransportError {
+  /// The code in `NSURLErrorDomain`, which programs check for to recognize a network failure.
   fileprivate var code: Int {
     switch self {
     case .invalidRequest, .invalidConfiguration: NSURLErrorBadURL

@@ -63,11 +63,19 @@ extension NSError {
   ) {
     let (code, internalCode) = Self.codes(for: specific)
     var userInfo = userInfo
-    userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
-    userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
     if userInfo[MSALErrorDescriptionKey] == nil { userInfo[MSALErrorDescriptionKey] = message }
     userInfo[MSALInternalErrorCodeKey] = internalCode.map { NSNumber(value: $0) }
-    self.init(domain: MSALErrorDomain, code: code.rawValue, userInfo: userInfo)
+    self.init(domain: MSALErrorDomain, code: code.rawValue, message, advice: advice, userInfo: userInfo)
+  }
+
+  /// An error that says what happened and what to do about it.
+  convenience init(
+    domain: String, code: Int, _ message: String, advice: String?, userInfo: [String: Any]
+  ) {
+    var userInfo = userInfo
+    userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
+    userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
+    self.init(domain: domain, code: code, userInfo: userInfo)
   }
 
   /// An error in ``MSALErrorDomain`` that a program cannot resolve by itself.

@@ -15,15 +15,11 @@ public final class MSALGlobalConfig: NSObject, Sendable {
   /// Whether applications get tokens from the machine's identity broker. It applies to those with a redirect URI for a
   /// broker; see ``MSALRedirectUri/brokerCapable``.
   public static var brokerAvailability: MSALBrokeredAvailability {
-    get { values.withLock { $0.brokerAvailability } }
-    set { values.withLock { $0.brokerAvailability = newValue } }
+    get { availability.withLock { $0 } }
+    set { availability.withLock { $0 = newValue } }
   }
 
-  private struct Values {
-    var brokerAvailability = MSALBrokeredAvailability.auto
-  }
-
-  private static let values = Mutex(Values())
+  private static let availability = Mutex(MSALBrokeredAvailability.auto)
 
   override private init() {}
 }

@@ -40,17 +40,20 @@ extension MSALPublicClientApplication {
   }
 
   func result(of request: InteractiveRequest) async throws -> MSALResult {
-    report(
-      try await WebSessions.run(client) { [self] in
-        try await identity { () throws(IdentityError) in try await client.acquireToken(request) }
-      })
+    report(try await session { (client) throws(IdentityError) in try await client.acquireToken(request) })
   }
 
   func result(of request: DeviceCodeRequest) async throws -> MSALResult {
-    report(
-      try await WebSessions.run(client) { [self] in
-        try await identity { () throws(IdentityError) in try await client.acquireToken(request) }
-      })
+    report(try await session { (client) throws(IdentityError) in try await client.acquireToken(request) })
+  }
+
+  /// Runs a call that ends by the class method as well.
+  private func session<T: Sendable>(
+    _ call: @escaping @Sendable (PublicClient) async throws(IdentityError) -> T
+  ) async throws -> T {
+    try await WebSessions.run(client) { [client] in
+      try await identity { () throws(IdentityError) in try await call(client) }
+    }
   }
 
   /// Notifies the providers of external accounts.
@@ -139,9 +142,9 @@ extension MSALPublicClientApplication {
   /// - Returns: The account remembered before, if it was another.
   private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
     let clientID = client.configuration.clientID
-    let previous = try await client.cache.accountMetadata(clientID: clientID)?.principal
+    let previous = try await client.cache.accountMetadata(clientID: clientID, of: nil)?.principal
     guard previous?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() else { return nil }
-    try await client.cache.updateAccountMetadata(clientID: clientID) { $0.principal = current }
+    try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) { $0.principal = current }
     return previous
   }
 
@@ -157,8 +160,8 @@ extension MSALPublicClientApplication {
       failure = NSError(error)
     }
     if let options, options.fromBrowser {
-      try await WebSessions.run(client) { [self] in
-        try await identity { () throws(IdentityError) in try await client.signOut(account.account, options) }
+      try await session { (client) throws(IdentityError) in
+        try await client.signOut(account.account, options)
       }
     } else {
       try await identity { () throws(IdentityError) in

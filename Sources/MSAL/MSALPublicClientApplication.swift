@@ -73,7 +73,6 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       mayAskBroker: { [hasTokenBroker = self.config.tokenBroker != nil] in
         hasTokenBroker || MSALGlobalConfig.brokerAvailability == .auto
       }, onBrowserEvent: postNotifications)
-    super.init()
   }
 
   /// Makes an application without a client ID, for subclasses in tests.
@@ -81,7 +80,6 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     config = MSALPublicClientApplicationConfig(clientId: "")
     client = PublicClient(
       configuration: ClientConfiguration(clientID: ""), cache: TokenCacheAccessor(store: InMemoryStore()))
-    super.init()
   }
 
   /// The version of this library.

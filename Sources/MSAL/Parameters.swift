@@ -195,7 +195,6 @@ open class MSALSignoutParameters: MSALParameters {
   /// - Parameter webviewParameters: How the sign-out page is shown; they are copied.
   public init(webviewParameters: MSALWebviewParameters) {
     self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
-    super.init()
   }
 }
 

@@ -57,11 +57,8 @@ public final class MSALExtensionsCacheStore: CacheStore {
     self.peer = peer
     self.group = group
     let access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
-    let writers = GroupWriters(isShared: false) { _ in
-      GroupWriter(label: "llavero.peer.writes")
-    }
     store = GroupStore(
-      writers, label: "llavero.peer.reads", timeout: timeout
+      GroupWriters(label: "llavero.peer.writes"), label: "llavero.peer.reads", timeout: timeout
     ) { (cancellable) throws(CacheError) in
       PeerJob(peer, as: group, access, lockTimeout: lockTimeout, cancellable)
     } cacheError: {

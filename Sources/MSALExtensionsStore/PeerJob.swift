@@ -76,8 +76,7 @@ final class PeerJob: StoreBackend {
       all[shard] = document
       if document?.isSignedOut(since: before) == true { all[shard]?.accounts = [:] }
     }
-    var document = CacheDocument()
-    for part in all.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { document.formUnion(part.value) }
+    let document = CacheDocument(union: all.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value))
     return try payload(of: document, over: loaded.version)
   }
 

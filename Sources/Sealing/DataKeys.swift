@@ -3,7 +3,7 @@ import FoundationEssentials
 import GLibSupport
 
 /// The keys that files are sealed with: the current one, and older ones of files during a change of keys.
-package struct DataKeys: Sendable {
+public struct DataKeys: Sendable {
   package struct Key: Sendable {
     /// 16 bytes.
     package let id: [UInt8]

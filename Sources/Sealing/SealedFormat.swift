@@ -7,7 +7,7 @@ package import TokenCache
 ///
 /// The header says what the file is, the seal (AES-256-GCM) proves it, and the check sum at the end distinguishes an
 /// accident from an attack.
-package enum SealedFormat {
+public enum SealedFormat {
   package static let version: UInt32 = 1
   static let magic = Array("LLAVEROS".utf8)
   package static let nameSize = 16

@@ -1,19 +1,26 @@
 import FoundationEssentials
-package import TokenCache
+public import TokenCache
 
 /// Sealed documents of shards, and sealed parts of any kind, in any store.
 extension SealedFormat {
-  /// Seals a shard's document.
+  /// Seals a shard's document with the current key.
   ///
-  /// - Throws: ``CacheError/Code/tooLarge``; ``CacheError/Code/refused`` for an invalid id of a shard.
-  package static func seal(
-    _ document: CacheDocument, of shard: ShardID, in group: KeychainGroup, sequence: UInt64,
-    with key: DataKeys.Key
+  /// - Parameters:
+  ///   - document: The document.
+  ///   - shard: Its shard.
+  ///   - group: The group.
+  ///   - sequence: The number of the group's write, by which a store may recognize an older version (default: 0).
+  ///   - keys: The keys of the store.
+  /// - Returns: Bytes that open only as this shard of this group.
+  /// - Throws: `CacheError`: `tooLarge`; `refused` for an invalid id of a shard.
+  public static func seal(
+    _ document: CacheDocument, of shard: ShardID, in group: KeychainGroup, sequence: UInt64 = 0,
+    with keys: DataKeys
   ) throws(CacheError) -> [UInt8] {
     guard let name = shard.bytes else { throw CacheError(.refused, "\"\(shard)\" is not a valid shard id.") }
     let sealed: [UInt8]? = try unsafe document.withJSON { json in
       guard json.count <= maximumDocumentSize else { return nil }
-      return unsafe seal(json, as: Identity(group: group, name: name), sequence: sequence, with: key)
+      return unsafe seal(json, as: Identity(group: group, name: name), sequence: sequence, with: keys.current)
     }
     guard let sealed else { throw tooLarge }
     return sealed
@@ -22,6 +29,32 @@ extension SealedFormat {
   package static let tooLarge = CacheError(
     .tooLarge, "A shard or manifest of more than \(maximumDocumentSize) bytes is too large.",
     advice: "Remove expired tokens, or accounts that are no longer used.")
+
+  /// Opens sealed shards.
+  ///
+  /// - Parameters:
+  ///   - sealed: The shards as they are stored.
+  ///   - group: The group.
+  ///   - keys: The keys of the store.
+  ///   - name: The name of a shard in the store, for the beginning of a sentence.
+  /// - Returns: The documents of those that open, and the problems of the others.
+  public static func contents(
+    of sealed: [(shard: ShardID, bytes: [UInt8])], in group: KeychainGroup, with keys: DataKeys,
+    called name: (ShardID) -> String
+  ) -> GroupContents {
+    var documents: [ShardID: CacheDocument] = [:]
+    var problems: [StoreProblem] = []
+    for (shard, bytes) in sealed {
+      do throws(SealError) {
+        guard let id = shard.bytes else { throw .misplaced }
+        documents[shard] = try document(in: bytes, of: id, in: group, with: keys).document
+      } catch {
+        let (kind, remedy) = error.problem(isManifest: false)
+        problems.append(StoreProblem(kind, shard: shard, detail: "\(name(shard)) \(error)", remedy: remedy))
+      }
+    }
+    return GroupContents(documents: documents, problems: problems)
+  }
 
   /// Opens a sealed shard.
   package static func document(

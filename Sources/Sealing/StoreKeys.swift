@@ -1,11 +1,12 @@
 package import GLibSupport
 package import StoreSupport
 import Synchronization
-package import TokenCache
+public import TokenCache
 
 /// The data keys of a store, which are unsealed once and again after a change of its `keys` value. The store keeps that
-/// value.
-package final class StoreKeys: Sendable {
+/// value, and reads it for each call: a call that fails because the value was not unsealed is repeated by `GroupStore`,
+/// after ``unseal(after:called:advice:reading:writing:)``.
+public final class StoreKeys: Sendable {
   private let environment: [String: String]
   private let busAddress: String?
   private let scrypt: SealedKeys.Scrypt
@@ -44,6 +45,40 @@ package final class StoreKeys: Sendable {
     state = Mutex(State(source: source))
   }
 
+  /// Makes the keys of a store.
+  ///
+  /// - Parameters:
+  ///   - source: The source of the key.
+  ///   - timeout: How long reading a key may take, without the user's answer.
+  public convenience init(_ source: KeySource, timeout: Duration) {
+    self.init(
+      source, environment: processEnvironment(), busAddress: nil, scrypt: .standard, timeout: timeout)
+  }
+
+  /// Unseals the keys, or makes those of a new store, for a call that failed because of that.
+  ///
+  /// - Parameters:
+  ///   - failure: The error of the call.
+  ///   - name: The name of the `keys` value in the store, for the beginning of a sentence.
+  ///   - advice: What to do if the value is damaged.
+  ///   - read: Reads the value; `nil` if the store does not exist. It is called on a thread that may block, as is `write`.
+  ///   - write: Saves the value of a new store, unless another process has saved one meanwhile.
+  /// - Throws: `CacheError`: `failure` if it has another cause; the error of the key's source and of the closures.
+  public func unseal(
+    after failure: CacheError, called name: String, advice: String,
+    reading read: @escaping @Sendable () throws(CacheError) -> [UInt8]?,
+    writing write: @escaping @Sendable ([UInt8]) throws(CacheError) -> Void
+  ) async throws(CacheError) {
+    guard let cause = failure.underlyingError as? NotUnsealed else { throw failure }
+    try await unsealing { [self] (cancellable) throws(CacheError) in
+      if let value = try read() {
+        try unseal(value, called: name, advice: advice, cancellable)
+      } else if cause.isMissing {
+        try make(cancellable, writing: write)
+      }
+    }
+  }
+
   /// Runs work that calls ``keys(in:)``, and again after `unseal` if the keys had to be unsealed first.
   package func withKeys<T: Sendable>(
     _ work: () async throws(CacheError) -> T,
@@ -66,8 +101,12 @@ package final class StoreKeys: Sendable {
     try await run(timeout: state.withLock(\.source).timeout(timeout), unseal)
   }
 
-  /// The keys in a `keys` value; the value is `nil` if the store does not exist yet.
-  package func keys(in value: [UInt8]?) throws(CacheError) -> DataKeys {
+  /// The keys in a `keys` value.
+  ///
+  /// - Parameter value: The value; `nil` if the store does not exist yet.
+  /// - Returns: The keys.
+  /// - Throws: `CacheError` with the disposition `unlock` if the value must be unsealed or made first.
+  public func keys(in value: [UInt8]?) throws(CacheError) -> DataKeys {
     guard let value, let unsealed = state.withLock(\.unsealed), unsealed.value == value else {
       // A caller sees it only after several attempts to unseal.
       throw CacheError(
@@ -76,6 +115,9 @@ package final class StoreKeys: Sendable {
     }
     return unsealed.keys
   }
+
+  /// Whether the key is in a file: unsealing asks neither a person nor a service, and several calls may do it at once.
+  package var areInFile: Bool { state.withLock(\.source).kind == .key }
 
   /// Unseals a `keys` value.
   ///

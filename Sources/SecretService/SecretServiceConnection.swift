@@ -18,6 +18,8 @@ package final class SecretServiceConnection: Sendable {
   /// gnome-keyring abort then. Not the mutex, which is held for moments only: the thread sanitizer does not see how
   /// the kernel passes on a contended one.
   private let connecting = DispatchSemaphore(value: 1)
+  /// Why ``connectInAdvance(timeout:if:)`` failed, for the call that needs the session.
+  private let failure = Mutex<SecretServiceError?>(nil)
 
   /// - Parameters:
   ///   - busAddress: The D-Bus address of the bus; nil is the session bus.
@@ -25,6 +27,28 @@ package final class SecretServiceConnection: Sendable {
   package init(busAddress: String? = nil, allowsPlainSession: Bool = false) {
     self.busAddress = busAddress
     self.allowsPlainSession = allowsPlainSession
+  }
+
+  /// Connects on a thread of its own, for a call that will need the session soon. That call waits for it, and throws its
+  /// error. Nothing prompts.
+  ///
+  /// - Parameters:
+  ///   - timeout: How long that may take.
+  ///   - isNeeded: Whether to connect at all. It runs on that thread, and calls wait for it.
+  package func connectInAdvance(
+    timeout: Duration = .seconds(25), if isNeeded: @escaping @Sendable () -> Bool = { true }
+  ) {
+    // Here, so that no call connects first.
+    connecting.wait()
+    DispatchQueue(label: "llavero.secret-service.connect").async { [self] in
+      defer { connecting.signal() }
+      guard isNeeded() else { return }
+      do throws(SecretServiceError) {
+        try open(Cancellable(timeout: timeout))
+      } catch {
+        failure.withLock { $0 = error }
+      }
+    }
   }
 
   /// The algorithms of the session with the service.
@@ -68,6 +92,12 @@ package final class SecretServiceConnection: Sendable {
     defer { connecting.signal() }
     // Another thread may have connected meanwhile.
     if let session = openSession { return session }
+    if let failure = failure.withLock({ $0.take() }) { throw failure }
+    return try open(cancellable)
+  }
+
+  @discardableResult
+  private func open(_ cancellable: Cancellable) throws(SecretServiceError) -> ServiceSession {
     let opened = try ServiceSession(busAddress: busAddress, allowsPlain: allowsPlainSession, cancellable)
     current.withLock { $0 = opened }
     return opened

@@ -75,17 +75,13 @@ final class PendingCommit: Sendable {
     }
   }
 
-  /// Runs a call. If it fails and its commit may have been applied, the error says so.
-  func explaining<T>(_ call: () async throws(CacheError) -> T) async throws(CacheError) -> T {
-    do throws(CacheError) {
-      return try await call()
-    } catch {
-      let mayBeApplied = state.withLock { state in
-        state.isGivenUp = true
-        return state.isPending || state.isUncertain
-      }
-      throw mayBeApplied ? error.withUnknownOutcome : error
+  /// The error that the caller of a failed call gets. If the commit may have been applied, it says so.
+  func explained(_ error: CacheError) -> CacheError {
+    let mayBeApplied = state.withLock { state in
+      state.isGivenUp = true
+      return state.isPending || state.isUncertain
     }
+    return mayBeApplied ? error.withUnknownOutcome : error
   }
 }
 

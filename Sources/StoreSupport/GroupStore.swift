@@ -1,14 +1,14 @@
 package import GLibSupport
 import Synchronization
-package import TokenCache
+public import TokenCache
 
 /// The one way to read and change groups, whichever backend keeps them.
 ///
 /// Every call has a deadline, takes turns with other writers, begins again where the backend went away, had to be unlocked
-/// or was overtaken by another writer, and throws ``CacheError`` and nothing else. A reader takes no lock unless what it
-/// found may be unfinished.
-package final class GroupStore<Backend: StoreBackend>: Sendable {
-  package typealias Failure = Backend.Failure
+/// or was overtaken by another writer, and throws `CacheError` and nothing else. A reader takes no lock unless what it
+/// found may be unfinished. A `CacheStore` has one, and forwards its calls.
+public final class GroupStore<Backend: StoreBackend>: Sendable {
+  public typealias Failure = Backend.Failure
   private typealias Version = Backend.Version
 
   private let writers: GroupWriters
@@ -50,11 +50,38 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     reads = (0..<concurrentReads).map { _ in BlockingQueue(label: label) }
   }
 
-  package func groups() async throws(CacheError) -> [KeychainGroup] {
+  /// Makes what the calls of a store go through.
+  ///
+  /// - Parameters:
+  ///   - writers: The groups' locks.
+  ///   - label: The name of the thread of work that takes no lock.
+  ///   - timeout: How long a call may take, without the user's answer.
+  ///   - backend: Makes what does the work of one call, of which it may keep the deadline. Called on a thread that may block.
+  ///   - cacheError: The error that the store's users get for a failure.
+  ///   - unlock: Unlocks the store after a failure with the disposition ``Disposition/unlock``.
+  public convenience init(
+    _ writers: GroupWriters, label: String, timeout: Duration,
+    backend: @escaping @Sendable (StoreCall) throws(Failure) -> Backend,
+    cacheError: @escaping @Sendable (Failure) -> CacheError,
+    unlock: @escaping @Sendable (Failure) async throws(CacheError) -> Void
+  ) {
+    self.init(
+      writers, label: label, timeout: timeout,
+      backend: { (cancellable) throws(Failure) in try backend(StoreCall(cancellable: cancellable)) },
+      cacheError: cacheError, unlock: unlock)
+  }
+
+  /// Lists the groups that are not empty, as `CacheStore.groups()` does.
+  ///
+  /// - Throws: `CacheError`
+  public func groups() async throws(CacheError) -> [KeychainGroup] {
     try await run { (backend) throws(Failure) in try backend.groups() }
   }
 
-  package func read(
+  /// Reads shards of a group, as `CacheStore.read(_:in:)` does.
+  ///
+  /// - Throws: `CacheError`
+  public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
     let generation = writers.generation(of: group)
@@ -77,16 +104,23 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     return contents
   }
 
-  package func update<Value: Sendable>(
+  /// Changes shards of a group, as `CacheStore.update(_:in:_:)` does.
+  ///
+  /// - Throws: `CacheError`, also that of `change`. It says so if the change may have been applied all the same.
+  public func update<Value: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
+    // A commit writes each once.
+    let shards = shards.enumerated().filter { shards.firstIndex(of: $1) == $0 }.map(\.element)
     let (changes, commit) = (Changes(change), PendingCommit())
-    return try await commit.explaining { () async throws(CacheError) in
-      try await writing(in: group) { [self] (backend, turn) throws(Failure) in
+    do throws(CacheError) {
+      return try await writing(in: group) { [self] (backend, turn) throws(Failure) in
         try update(shards, in: group, changes, commit, backend, turn)
-      }
-    }.get()
+      }.get()
+    } catch {
+      throw commit.explained(error)
+    }
   }
 
   /// Makes and commits a change, until no other writer is faster.
@@ -98,7 +132,14 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     var assumed = backend.assumed(shards, of: group)
     while true {
       do throws(Failure) {
-        let loaded = if let assumed { assumed } else { try load(shards, of: group, backend, turn) }
+        let loaded: Loaded<Version>
+        if let assumed {
+          loaded = assumed
+        } else if let last = lastWritten(shards, in: group, turn), try backend.isCurrent(last, shards) {
+          loaded = last
+        } else {
+          loaded = try backend.load(.some(shards), of: group, turn)
+        }
         try backend.check(loaded, turn)
         let made = changes.encoding(loaded, shards, of: group, backend)
         if case .success(let made) = made, let encoded = made.encoded {
@@ -113,6 +154,7 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
           return made.map(\.change.value)
         }
       } catch {
+        forget(group)
         switch error.disposition {
         case .conflict: break
         case .applied(let number) where committed.indices.contains(number):
@@ -127,12 +169,15 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     }
   }
 
-  package func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
+  /// Removes items of a group as a whole, as `CacheStore.remove(_:in:)` does.
+  ///
+  /// - Throws: `CacheError`. It says so if the removal may have been applied all the same.
+  public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     var count = 0
     while true {
       let commit = PendingCommit()
-      let removed = try await commit.explaining { () async throws(CacheError) in
-        try await writing(in: group) { [self] (backend, turn) throws(Failure) in
+      do throws(CacheError) {
+        let removed = try await writing(in: group) { [self] (backend, turn) throws(Failure) in
           guard commit.begin() else { return (count: 0, isDone: true) }
           forget(group)
           do throws(Failure) {
@@ -142,9 +187,11 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
             throw error
           }
         }
+        count += removed.count
+        if removed.isDone { return count }
+      } catch {
+        throw commit.explained(error)
       }
-      count += removed.count
-      if removed.isDone { return count }
     }
   }
 
@@ -158,52 +205,46 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
   package func run<T: Sendable>(
     _ work: @escaping @Sendable (Backend) throws(Failure) -> T
   ) async throws(CacheError) -> T {
-    let number = readCount.wrappingAdd(1, ordering: .relaxed).oldValue
-    let queue = reads[Int(number.magnitude % UInt(reads.count))]
-    return try await unlocking { () async throws(CacheError) in
-      try await queue.run(timeout: timeout, onCancel: Backend.cancelled, onTimeout: Backend.timedOut) {
-        [self] (cancellable) throws(CacheError) in
-        retrying(cancellable, work)
-      }
-    }
+    try await writing(in: nil) { (backend, _) throws(Failure) in try work(backend) }
   }
 
-  /// Runs blocking work while no other writer of the group does.
+  /// Runs blocking work while no other writer of the group does, of this process or another; with `nil`, without a lock.
+  /// It begins again where the backend went away, and after unlocking. The timeout includes the wait for other writers.
   package func writing<T: Sendable>(
-    in group: KeychainGroup, _ work: @escaping @Sendable (Backend, Turn) throws(Failure) -> T
+    in group: KeychainGroup?, _ work: @escaping @Sendable (Backend, Turn) throws(Failure) -> T
   ) async throws(CacheError) -> T {
-    let writer = try writers.writer(of: group)
-    return try await unlocking { () async throws(CacheError) in
-      try await writer.write(timeout: timeout, onCancel: Backend.cancelled, onTimeout: Backend.timedOut) {
-        [self] (turn, cancellable) throws(CacheError) in
-        retrying(cancellable) { (backend) throws(Failure) in try work(backend, turn) }
-      }
-    }
-  }
-
-  private func retrying<T>(
-    _ cancellable: Cancellable, _ work: (Backend) throws(Failure) -> T
-  ) -> Result<T, Failure> {
-    var retries = 0
-    while true {
-      do throws(Failure) {
-        let backend = try backend(cancellable)
-        defer { backend.end() }
-        return .success(try work(backend))
-      } catch {
-        guard error.meansRetry, retries < Backend.retries else { return .failure(error) }
-        retries += 1
-      }
-    }
-  }
-
-  /// Runs work, and again after unlocking where its outcome says so.
-  private func unlocking<T: Sendable>(
-    _ work: () async throws(CacheError) -> Result<T, Failure>
-  ) async throws(CacheError) -> T {
+    let writer = try group.map { (group) throws(CacheError) in try writers.writer(of: group) }
+    let timedOut = writer?.advising(Backend.timedOut) ?? Backend.timedOut
     var unlocks = 0
     while true {
-      switch try await work() {
+      let call = BoundedCall<Result<T, Failure>, CacheError>(
+        timeout: timeout, onCancel: Backend.cancelled, onTimeout: timedOut)
+      let outcome = try await call.run { [self] call in
+        (writer?.queue ?? nextQueue).add { [self] in
+          // Work that had not begun when its caller gave up never begins.
+          if call.isFinished { return }
+          call.finish(
+            Result { () throws(CacheError) in
+              let turn = try writer?.lock() ?? Turn(nil)
+              defer { writer?.unlock() }
+              // Others may have held the lock until the caller here had given up.
+              if call.cancellable.isPastDeadline { throw timedOut }
+              if call.cancellable.isCancelled { throw Backend.cancelled }
+              var retries = 0
+              while true {
+                do throws(Failure) {
+                  let backend = try backend(call.cancellable)
+                  defer { backend.end() }
+                  return .success(try work(backend, turn))
+                } catch {
+                  guard error.meansRetry, retries < Backend.retries else { return .failure(error) }
+                  retries += 1
+                }
+              }
+            })
+        }
+      }
+      switch outcome {
       case .success(let value): return value
       case .failure(let failure):
         guard case .unlock = failure.disposition, unlocks < Backend.unlocks else { throw cacheError(failure) }
@@ -213,24 +254,21 @@ package final class GroupStore<Backend: StoreBackend>: Sendable {
     }
   }
 
-  /// Loads shards that are to be changed; from memory where nothing was written since this process did.
-  private func load(
-    _ shards: [ShardID], of group: KeychainGroup, _ backend: Backend, _ turn: Turn
-  ) throws(Failure) -> Loaded<Version> {
-    do throws(Failure) {
-      if let last = written.withLock({ $0[group] }), last.generation == turn.generation,
-        (ContinuousClock.now - last.date) / .seconds(1) <= TokenCacheAccessor.revalidationInterval,
-        shards.allSatisfy({ last.loaded.contents.documents[$0] != nil }),
-        try backend.isCurrent(last.loaded, shards)
-      {
-        let documents = last.loaded.contents.documents.filter { shards.contains($0.key) }
-        return Loaded(GroupContents(documents: documents), last.loaded.version)
-      }
-    } catch {
-      forget(group)
-      throw error
-    }
-    return try backend.load(.some(shards), of: group, turn)
+  private var nextQueue: BlockingQueue {
+    let number = readCount.wrappingAdd(1, ordering: .relaxed).oldValue
+    return reads[Int(number.magnitude % UInt(reads.count))]
+  }
+
+  /// What the last commit made of shards; `nil` where something was written since.
+  private func lastWritten(
+    _ shards: [ShardID], in group: KeychainGroup, _ turn: Turn
+  ) -> Loaded<Version>? {
+    guard let last = written.withLock({ $0[group] }), last.generation == turn.generation,
+      (ContinuousClock.now - last.date) / .seconds(1) <= TokenCacheAccessor.revalidationInterval,
+      shards.allSatisfy({ last.loaded.contents.documents[$0] != nil })
+    else { return nil }
+    let documents = last.loaded.contents.documents.filter { shards.contains($0.key) }
+    return Loaded(GroupContents(documents: documents), last.loaded.version)
   }
 
   private func remember<Value>(

@@ -1,5 +1,5 @@
 import GLibSupport
-package import SecretService
+public import SecretService
 package import TokenCache
 
 /// One collection of the keyring, as the stores in it use it.
@@ -49,7 +49,8 @@ package struct KeyringAccess: Sendable {
 }
 
 extension SecretServiceError: StoreFailure {
-  package var disposition: Disposition {
+  /// ``Disposition/retry`` if the service ended, ``Disposition/unlock`` for what is locked.
+  public var disposition: Disposition {
     switch self {
     case .serviceGone: .retry
     case .collectionLocked, .itemsLocked, .promptRequired: .unlock

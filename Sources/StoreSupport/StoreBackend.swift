@@ -1,8 +1,9 @@
 package import GLibSupport
-package import TokenCache
+public import TokenCache
 
 /// Why a backend failed.
-package protocol StoreFailure: Error {
+public protocol StoreFailure: Error {
+  /// What the store does about it.
   var disposition: Disposition { get }
 }
 
@@ -12,7 +13,7 @@ extension StoreFailure {
 }
 
 /// What a ``GroupStore`` does about a failure. An error that is one is about nothing else.
-package enum Disposition: StoreFailure {
+public enum Disposition: StoreFailure {
   /// Begins again: what the backend works with went away under it.
   case retry
   /// Unlocks, and begins again.
@@ -21,18 +22,20 @@ package enum Disposition: StoreFailure {
   case conflict
   /// Succeeds: one of the commits of this call, counted from 0, was applied after all.
   case applied(Int)
+  /// Fails.
   case fatal
 
-  package var disposition: Disposition { self }
+  public var disposition: Disposition { self }
 }
 
 extension CacheError: StoreFailure {
-  package var disposition: Disposition { (underlyingError as? any StoreFailure)?.disposition ?? .fatal }
+  /// That of the underlying error; ``Disposition/fatal`` if it has none.
+  public var disposition: Disposition { (underlyingError as? any StoreFailure)?.disposition ?? .fatal }
 }
 
 /// What keeps groups, while one call of a ``GroupStore`` works on a thread that may block. It loads, commits and removes,
 /// and leaves to that the deadline, the lock, retries, memory and the translation of errors.
-package protocol StoreBackend: SendableMetatype {
+public protocol StoreBackend: SendableMetatype {
   associatedtype Failure: StoreFailure
   /// What a commit has to know of what was loaded.
   associatedtype Version: Sendable
@@ -101,27 +104,43 @@ package protocol StoreBackend: SendableMetatype {
 }
 
 extension StoreBackend {
-  package static var retries: Int { 0 }
+  public static var retries: Int { 0 }
   /// A call unlocks the collection of a keyring, and after it perhaps items in it.
-  package static var unlocks: Int { 2 }
-  package func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<Version>? { nil }
-  package func fencePendingCommits() throws(Failure) {}
-  package func end() {}
-  package func mayBeUnfinished(
+  public static var unlocks: Int { 2 }
+  public func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<Version>? { nil }
+  public func fencePendingCommits() throws(Failure) {}
+  public func end() {}
+  public func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
   ) throws(Failure) -> Bool { false }
-  package func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure) {}
-  package func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool { false }
+  public func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure) {}
+  public func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool { false }
+}
+
+/// One call of a ``GroupStore``, as its backend sees it. Work that goes on after its end is of no use to anyone.
+public struct StoreCall: Sendable {
+  let cancellable: Cancellable
+
+  /// When the caller gets ``StoreBackend/timedOut``.
+  public var deadline: ContinuousClock.Instant { cancellable.deadline }
+  /// Whether the caller has given up, or the deadline has passed while it waited.
+  public var isCancelled: Bool { cancellable.isCancelled }
 }
 
 /// What was found of a group.
-package struct Loaded<Version: Sendable>: Sendable {
-  package var contents: GroupContents
-  package let version: Version
+public struct Loaded<Version: Sendable>: Sendable {
+  /// The documents and problems.
+  public var contents: GroupContents
+  /// What a commit over it has to know.
+  public let version: Version
   /// Shards that the next commit writes although they do not change, such as those that there are copies of.
-  package let unmerged: Set<ShardID>
+  public let unmerged: Set<ShardID>
 
-  package init(_ contents: GroupContents, _ version: Version, unmerged: Set<ShardID> = []) {
+  /// - Parameters:
+  ///   - contents: The documents and problems.
+  ///   - version: What a commit over it has to know.
+  ///   - unmerged: Shards that the next commit writes although they do not change.
+  public init(_ contents: GroupContents, _ version: Version, unmerged: Set<ShardID> = []) {
     self.contents = contents
     self.version = version
     self.unmerged = unmerged
@@ -129,13 +148,15 @@ package struct Loaded<Version: Sendable>: Sendable {
 }
 
 /// The permission to change a group: while it lasts no other writer has one.
-package struct Turn: Sendable {
+public struct Turn: Sendable {
   private let file: SharedLockFile?
 
   init(_ file: SharedLockFile?) { self.file = file }
 
   /// Runs what changes the group. From its beginning no reader trusts its memory.
-  package func announce<T, E: Error>(_ change: () throws(E) -> T) throws(E) -> T {
+  ///
+  /// - Throws: What `change` throws.
+  public func announce<T, E: Error>(_ change: () throws(E) -> T) throws(E) -> T {
     file?.beginWrite()
     defer { file?.endWrite() }
     return try change()

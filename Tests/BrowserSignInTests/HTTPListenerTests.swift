@@ -6,13 +6,18 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct HTTPListenerTests {
+  private let sockets: LoopbackSockets
+  private let limits = HTTPListener.Limits(
+    connections: 16, requestTime: .seconds(600), answerTime: .seconds(600), maximumBodySize: 1000)
+
+  init() throws {
+    try HTTPListener.loadLibrary()
+    sockets = try LoopbackSockets(port: 0)
+  }
+
   /// libsoup silently releases a request when its server ends; a later response would use what is not there
   /// any more.
   @Test(.fault("listener ends")) func `A request that ends with its listener is told`() async throws {
-    try HTTPListener.loadLibrary()
-    let sockets = try LoopbackSockets(port: 0)
-    let limits = HTTPListener.Limits(
-      connections: 16, requestTime: .seconds(600), answerTime: .seconds(600), maximumBodySize: 1000)
     let answer = ListenerResponse(status: 200, contentType: "text/plain", body: Array("hello".utf8))
     let client = try #require(RawClient(sockets.port))
     client.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -41,10 +46,6 @@ struct HTTPListenerTests {
 
   /// Whose a connection was cannot be found out when he has closed his end, so that he could be anybody.
   @Test(.fault("gone early")) func `A closed connection is never handled`() async throws {
-    try HTTPListener.loadLibrary()
-    let sockets = try LoopbackSockets(port: 0)
-    let limits = HTTPListener.Limits(
-      connections: 16, requestTime: .seconds(600), answerTime: .seconds(600), maximumBodySize: 1000)
     for name in ["127.0.0.1", "::1"] {
       try #require(RawClient(sockets.port, host: name)).write("GET /gone HTTP/1.1\r\nHost: localhost\r\n\r\n")
     }

@@ -15,9 +15,12 @@ private let answerForm = form("code=abc%2B1&state=right")
 
 @Suite(.timeLimit(.minutes(20)))
 struct LoopbackListenerTests {
+  private let listener: LoopbackListener
+
+  init() throws { listener = try makeListener() }
+
   @Test(.conformance(1), arguments: ["127.0.0.1", "::1"], ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
   func `The form that was expected is the answer`(_ address: String, _ name: String) async throws {
-    let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let answer = await send(
       form("code=a%2Bb+c&state=right&empty=", host: "\(name):{port}"), to: listener.port, host: address)
@@ -28,14 +31,12 @@ struct LoopbackListenerTests {
   }
 
   @Test func `Answer that came before it was asked for is kept`() async throws {
-    let listener = try makeListener()
     #expect(status(await send(answerForm, to: listener.port)) == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
     #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
   }
 
   @Test(.conformance(5, 6)) func `A wrong or missing state is refused, and the wait goes on`() async throws {
-    let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let refused = [
       "code=evil&state=wrong", "code=evil", "error=access_denied&state=wrong", "error=access_denied",
@@ -51,14 +52,12 @@ struct LoopbackListenerTests {
   }
 
   @Test func `Refused answers are counted in the timeout`() async throws {
-    let listener = try makeListener()
     for _ in 0..<3 { _ = await send(form("code=evil&state=wrong"), to: listener.port) }
     let error = await expectError(.timedOut) { try await listener.response(timeout: .milliseconds(50)) }
     #expect(error?.message.contains("; 3 responses of another sign-in") == true)
   }
 
   @Test func `Only one answer wins`() async throws {
-    let listener = try makeListener()
     let answers = await withTaskGroup(of: Int?.self) { group in
       for number in 0..<12 {
         group.addTask { status(await send(form("code=\(number)&state=right"), to: listener.port)) }
@@ -74,7 +73,6 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(12, 17)) func `An error is an answer, and the page escapes its text`() async throws {
-    let listener = try makeListener()
     let answer = await send(
       form("error=access_denied&error_description=%3Cscript%3E%26%22'%1b[31m&state=right"), to: listener.port)
     #expect(status(answer) == 200)
@@ -118,7 +116,6 @@ struct LoopbackListenerTests {
 
   @Test(.conformance(72), .fault("page opened"), arguments: [false, true])
   func `A second opening of the page ends the sign-in`(_ isLate: Bool) async throws {
-    let listener = try makeListener()
     let path = Self.launch(listener)
     let response = Task { try await listener.response(timeout: .seconds(200)) }
     _ = await send(Self.get(path), to: listener.port)
@@ -214,7 +211,6 @@ struct LoopbackListenerTests {
 
   @Test(.conformance(15, 16), arguments: refusals)
   func `Any other request is refused, and the wait goes on`(_ refusal: Refusal) async throws {
-    let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let answer = await send(refusal.request, to: listener.port)
     #expect(status(answer) == refusal.status)
@@ -235,7 +231,6 @@ struct LoopbackListenerTests {
     ].abbreviated)
   func `Invalid requests have no effect`(_ request: Named<String>) async throws {
     let request = request.value
-    let listener = try makeListener()
     async let response = listener.response(timeout: .seconds(200))
     let client = try #require(RawClient(listener.port))
     client.write(request.replacing("{port}", with: "\(listener.port)").replacing("\n", with: "\r\n"))
@@ -251,7 +246,6 @@ struct LoopbackListenerTests {
     "Expect: 100-continue\n", "Cookie: a=b\nCookie: c=d\n",
   ])
   func `Header fields of browsers are accepted`(_ fields: String) async throws {
-    let listener = try makeListener()
     let answer = await send(
       form("code=1&state=right", type: "application/x-www-form-urlencoded; charset=UTF-8", fields: fields),
       to: listener.port)
@@ -260,7 +254,6 @@ struct LoopbackListenerTests {
   }
 
   @Test func `Every answer forbids keeping and embedding`() async throws {
-    let listener = try makeListener()
     for request in [answerForm, answerForm, "GET / HTTP/1.1\nHost: localhost:{port}\n\n", "nonsense\n\n"] {
       expectSafeFields(await send(request, to: listener.port))
     }
@@ -284,7 +277,6 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(15)) func `Connections that stay empty do not keep the answer out`() async throws {
-    let listener = try makeListener()
     let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
@@ -292,21 +284,18 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(15)) func `So many that no more are taken are closed after a while`() async throws {
-    let listener = try makeListener()
     let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
     #expect(status(await send(answerForm, to: listener.port)) == 200)
     #expect(status(await idle[0].readToEnd()) != 200)
   }
 
   @Test(.conformance(15)) func `A request that does not end is cut off`() async throws {
-    let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
     #expect(status(await client.readToEnd()) != 200)
   }
 
   @Test(.conformance(16)) func `A body without an end is not kept`() async throws {
-    let listener = try makeListener()
     let client = try #require(RawClient(listener.port))
     client.write(
       "POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\nTransfer-Encoding: chunked\r\n"
@@ -369,7 +358,6 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(13)) func `The wait ends at its timeout`() async throws {
-    let listener = try makeListener()
     let start = ContinuousClock.now
     let error = await expectError(.timedOut) { try await listener.response(timeout: .milliseconds(100)) }
     #expect(error?.message == "The browser did not come back in time.")
@@ -377,7 +365,6 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(14)) func `The wait ends with its task`() async throws {
-    let listener = try makeListener()
     let task = Task { try await listener.response(timeout: .seconds(50)) }
     _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
     task.cancel()
@@ -385,7 +372,6 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(13, 14)) func `Closing ends the wait, all connections and the port`() async throws {
-    let listener = try makeListener()
     let idle = try #require(RawClient(listener.port))
     let task = Task { try await listener.response(timeout: .seconds(50)) }
     _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
@@ -407,7 +393,6 @@ struct LoopbackListenerTests {
   }
 
   @Test(.conformance(19)) func `A port that is taken is named`() throws {
-    let listener = try makeListener()
     let error = #expect(throws: ListeningError.self) { try makeListener(port: listener.port) }
     #expect(error == .portInUse(listener.port))
     #expect("\(try #require(error))".contains("\(listener.port)"))

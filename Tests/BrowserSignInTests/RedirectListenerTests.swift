@@ -22,6 +22,18 @@ struct RedirectListenerTests {
     ) { $0["state"] == state }
   }
 
+  private func mailbox(_ state: String = "right", in made: PrivateDirectory? = nil) throws -> RedirectMailbox
+  {
+    RedirectMailbox(
+      try made ?? PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: state)
+  }
+
+  /// The mailbox in the directory that the listener has made.
+  private func listenersMailbox() throws -> RedirectMailbox {
+    let existing = try #require(try PrivateDirectory.existing(at: directory))
+    return try mailbox(in: existing)
+  }
+
   /// What the process does that the desktop starts with an address. It blocks, so it has a thread of its own.
   private func handOver(_ text: String, timeout: Duration = .seconds(200)) async throws -> Bool {
     let (address, directory) = (try #require(URL(string: text)), directory)
@@ -35,9 +47,7 @@ struct RedirectListenerTests {
 
   /// What a process does that looks at nothing before it sends.
   private func packet(_ text: String) async throws -> UInt8? {
-    let mailbox = RedirectMailbox(
-      try #require(try PrivateDirectory.existing(at: directory)), scheme: "msauth.com.example.mail",
-      state: "right")
+    let mailbox = try listenersMailbox()
     return await withCheckedContinuation { continuation in
       DispatchQueue(label: "test.packet").async {
         guard let socket = mailbox.connect() else { return continuation.resume(returning: nil) }
@@ -88,9 +98,7 @@ struct RedirectListenerTests {
   @Test(.fault("stray address")) func `Invalid packets and idle connections block no one`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
-    let mailbox = RedirectMailbox(
-      try #require(try PrivateDirectory.existing(at: directory)), scheme: "msauth.com.example.mail",
-      state: "right")
+    let mailbox = try listenersMailbox()
     var sockets: [Int32] = []
     for size in [0, 1, RedirectMailbox.limit, RedirectMailbox.limit + 1, 100_000] {
       // The kernel's queue may be full for a moment.
@@ -111,8 +119,7 @@ struct RedirectListenerTests {
   }
 
   @Test(.fault("stuck waiter")) func `A stuck process finds the address later, with no wait`() async throws {
-    let mailbox = RedirectMailbox(
-      try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
+    let mailbox = try mailbox()
     let socket = try mailbox.open()
     defer { close(socket) }
     let address = Self.redirectURI + "?code=1&state=right"
@@ -195,8 +202,7 @@ struct RedirectListenerTests {
 
   @Test(.fault("foreign address"), .enabled(if: OtherUser.command != nil, "no other user"))
   func `Another user in the right place gets no address`() throws {
-    let mailbox = RedirectMailbox(
-      try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "right")
+    let mailbox = try mailbox()
     for path in [runtime.path, runtime.path + "/llavero"] { chmod(path, 0o755) }
     chmod(directory, 0o777)
     let listen = """
@@ -233,9 +239,7 @@ struct RedirectListenerTests {
       var status = stat()
       #expect(stat(path, &status) == 0 && Int(status.st_mode) & 0o777 == mode)
     }
-    let abandoned = RedirectMailbox(
-      try PrivateDirectory.made(at: directory), scheme: "msauth.com.example.mail", state: "killed")
-    close(try abandoned.open())
+    close(try mailbox("killed").open())
     let other = try self.listener("other")
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 2)
     withExtendedLifetime((listener, other)) {}

@@ -70,6 +70,11 @@ final class Fixture: SharedStoreFixture {
   var manifest: String { groupPath + "/manifest.sealed" }
   var keys: String { root + "/keys" }
 
+  /// The number of the group's last write, which is one more with each.
+  var manifestSequence: UInt64 {
+    get throws { try bytes(manifest).bigEndian(at: 64) }
+  }
+
   func path(_ shard: ShardID) -> String { "\(groupPath)/\(shard).sealed" }
 
   func path(_ token: SampleToken) -> String { path(shard(token)) }

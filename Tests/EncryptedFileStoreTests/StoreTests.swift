@@ -86,6 +86,36 @@ struct StoreTests {
     #expect(try await fixture.otherCache().snapshot().document == cache("one"))
   }
 
+  @Test(arguments: [10: 1, 50: 1, 120: 3])
+  func `An import writes the manifest once for fifty accounts`(_ count: Int, _ writes: UInt64) async throws {
+    try await fixture.cache.save(one)
+    let before = try fixture.manifestSequence
+    let cache = try importable(count)
+    #expect(try await fixture.cache.import(cache) == ImportSummary(saved: count))
+    #expect(try fixture.manifestSequence == before + writes)
+    #expect(try await fixture.otherCache().snapshot().document.accounts.count == count + 1)
+    #expect(try await fixture.cache.import(cache) == ImportSummary(kept: count))
+    #expect(try fixture.manifestSequence == before + writes)
+  }
+
+  @Test(.fault("manifest"))
+  func `An account that cannot be saved does not keep those before it from being imported`() async throws {
+    let cache = try importable(5)
+    _ = try await fixture.cache.import(cache)
+    _ = try await fixture.cache.clear()
+    let shards = cache.split(in: fixture.group).map(\.shard)
+    try await fixture.store.write(1, to: [3], of: fixture)
+    try fixture.damage(shards[3])
+    await expectCacheError(.damaged) { try await fixture.cache.import(cache) }
+    #expect(
+      Set(try await fixture.otherStore().read(.all, in: fixture.group).documents.keys) == Set(shards[..<3]))
+  }
+
+  /// A cache of accounts, in the order of their numbers.
+  private func importable(_ count: Int) throws -> CacheDocument {
+    CacheDocument(union: try (0..<count).map { try fixture.document(account: $0, number: 1) })
+  }
+
   @Test(arguments: ["../escape", "", "8308B012827002C155F91EC7E7FDAC05", "8308b012"])
   func `A name that is no shard's id never becomes a file name`(_ name: String) async throws {
     let shard = ShardID(rawValue: name)

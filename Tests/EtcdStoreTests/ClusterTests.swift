@@ -75,12 +75,23 @@ struct ClusterTests {
     #expect(try await fixture.store().increment(0, of: fixture) == 3 * 40 + 1)
   }
 
+  @Test func `Each node runs the version that it was given`() async throws {
+    let versions = try await fixture.store().members().map { try $0.get().version }
+    for (node, version) in versions.enumerated() {
+      let program = EtcdNode.programs[node % EtcdNode.programs.count]
+      #expect(try Child.output(program, ["--version"]).hasPrefix("etcd Version: \(version)\n"))
+    }
+  }
+
   @Test(.fault("node cut off"))
   func `A node that is cut off from the others gives no stale response`() async throws {
     try await fixture.store().increment(1, of: fixture)
     let node = try cluster.follower()
     let there = cluster.endpoints[node]
     #expect(try await fixture.store(at: [there]).numbers(of: fixture) == [1: 1])
+    let shards = ShardSelection.some([fixture.shard(1)])
+    let reader = try fixture.store(at: [there], timeout: .seconds(2))
+    _ = try await reader.read(shards, in: fixture.group)
     cluster.isolate(node)
     defer { cluster.reunite() }
     _ = try cluster.leader(without: node)
@@ -90,6 +101,7 @@ struct ClusterTests {
     let alone = try fixture.store(at: [there], timeout: .seconds(2))
     await #expect(throws: CacheError(.timedOut, "")) { try await alone.read(.all, in: fixture.group) }
     await #expect(throws: CacheError(.timedOut, "")) { try await alone.increment(1, of: fixture) }
+    await #expect(throws: CacheError(.timedOut, "")) { try await reader.read(shards, in: fixture.group) }
     // A client that knows the others continues there.
     #expect(try await fixture.store(at: [there] + others).increment(1, of: fixture) == 3)
     cluster.reunite()

@@ -424,4 +424,25 @@ struct FaultTests {
     waiting.cancel()
     await #expect(throws: CacheError(.cancelled, "")) { try await waiting.value }
   }
+
+  @Test func `A lookup that is cancelled ends at once if the transport ignores that`() async throws {
+    let isHanging = Atomic(false)
+    let (began, end) = (AsyncStream<Void>.makeStream(), AsyncStream<Never>.makeStream())
+    let store = try fixture.store(
+      watching: nil,
+      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
+        guard isHanging.load(ordering: .relaxed) else { return try await send(request) }
+        began.continuation.yield()
+        // A task of its own, which is not cancelled with its caller.
+        await Task { for await _ in end.stream {} }.value
+        throw .connectionLost("It hung.")
+      })
+    try await cache(store).save(one)
+    isHanging.store(true, ordering: .relaxed)
+    let waiting = Task { try await store.read(.some([fixture.shard(one)]), in: fixture.group) }
+    for await _ in began.stream { break }
+    waiting.cancel()
+    await #expect(throws: CacheError(.cancelled, "")) { try await waiting.value }
+    end.continuation.finish()
+  }
 }

@@ -49,6 +49,13 @@ struct FormatTests {
     #expect(try message == example(sealed))
   }
 
+  @Test func `An invalid count of keys does not make a page invalid`() throws {
+    let body: JSONObject = [
+      "header": .object(["revision": "5", "cluster_id": "1"]), "count": .bool(true),
+    ]
+    #expect(try EtcdPage(EtcdResponse(body), of: EtcdRange(below: "/test")).count == 0)
+  }
+
   @Test func `What the store sends has the form of the example`() async throws {
     let fixture = try Fixture()
     try await fixture.store().increment(1, of: fixture)
@@ -107,6 +114,29 @@ struct FormatTests {
     let encoded = Data(secret.utf8.dropFirst(3).prefix(12)).base64EncodedString()
     #expect(bodies.withLock { $0.allSatisfy { !$0.contains(secret) && !$0.contains(encoded) } })
     #expect(try await fixture.store().read(.all, in: fixture.group).documents[shard] == document)
+  }
+
+  /// The parts of a part that is too large are requested next, and what lies beyond its end later.
+  @Test func `The parts of a range of shards meet, and end where it ends`() throws {
+    let group = try EtcdNames(prefix: "/p").group(KeychainGroup("org.example"))
+    let rest = group.after(Array("/p/org.example/10000000aa".utf8))
+    let quarters = rest.split(into: 4)
+    for (part, parts) in [(rest, quarters)] + quarters.map({ ($0, $0.split(into: 3)) }) {
+      #expect(parts.count == (part.start == rest.start && part.end == rest.end ? 4 : 3))
+      #expect(parts.first?.start == part.start)
+      #expect(parts.last?.end == part.end)
+      #expect(parts.allSatisfy { $0.start.lexicographicallyPrecedes($0.end) })
+      #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.end == $1.start })
+    }
+  }
+
+  @Test func `A part of a group whose rest begins with another program's key is not split`() throws {
+    let group = try EtcdNames(prefix: "/p").group(KeychainGroup("org.example"))
+    let parts = group.after(Array("/p/org.example/10000000aa".utf8)).split(into: 4)
+    // Capital letters come before small ones, so this is in the part, though its number is beyond it.
+    let key = Array("/p/org.example/F0000000".utf8)
+    let part = try #require(parts.first { $0.contains(key) && $0.end != group.end })
+    #expect(part.after(key).split(into: 4).map(\.end) == [part.end])
   }
 }
 

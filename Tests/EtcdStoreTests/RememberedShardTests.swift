@@ -1,5 +1,6 @@
 import EtcdStore
 import HTTPSupport
+import HTTPTypes
 import Sealing
 import Synchronization
 import TestSupport
@@ -32,18 +33,106 @@ struct RememberedShardTests {
     return transport.methods.dropFirst(before).count { $0 == "/v3/kv/txn" }
   }
 
-  @Test func `A store that is used for the first time sends no request twice`() async throws {
-    try await fixture.store().increment(1, of: fixture)
-    func requests(_ call: (EtcdCacheStore) async throws -> Void) async throws -> [String] {
-      let before = transport.methods.count
-      try await call(fixture.store(watching: nil, through: transport))
-      return transport.methods.dropFirst(before).map { String($0.dropFirst("/v3/".count)) }
+  /// The requests of a new store, as that of a tool, which watches if it is used for long enough.
+  private func requests(
+    key: KeySource? = nil, _ call: (EtcdCacheStore) async throws -> Void
+  ) async throws -> [String] {
+    let before = transport.methods.count
+    try await call(fixture.store(key: key, through: transport))
+    return transport.methods.dropFirst(before).map { String($0.dropFirst("/v3/".count)) }
+  }
+
+  @Test func `A store that is used for the first time sends no request that it does not need`() async throws {
+    let (token, group) = (SampleToken("one", account: 1), fixture.group)
+    let shard = fixture.shard(token)
+    try await fixture.cache.save(token)
+    let lookup = try await requests { store in
+      let isFound = try await fixture.accessor(on: store).finds(token)
+      #expect(isFound)
     }
-    // What is there, the keys, what is there again, by now to be opened, and the change.
-    let save = try await requests { try await $0.increment(1, of: fixture) }
-    #expect(save == ["kv/txn", "kv/txn", "kv/txn", "lease/grant", "kv/txn"])
-    #expect(try await requests { _ = try await $0.read(.some([shard]), in: fixture.group) }.count == 3)
-    #expect(try await requests { _ = try await $0.remove(.everything, in: fixture.group) }.count == 4)
+    #expect(lookup == ["kv/txn"])
+    #expect(
+      try await requests { try await fixture.accessor(on: $0).save(token) }
+        == ["kv/txn", "lease/grant", "kv/txn"])
+    let renewal = try await requests { store in
+      let cache = fixture.accessor(on: store)
+      #expect(try await cache.finds(token))
+      try await store.withRenewalTurn(of: shard, in: group, within: .seconds(600)) { () async throws in
+        #expect(try await cache.finds(token))
+        try await cache.save(SampleToken("two", account: 1))
+      }
+      #expect(try await cache.finds(SampleToken("two", account: 1)))
+    }
+    #expect(
+      renewal == [
+        // The lookup, the turn, the lookup in it, what is there, and the change, which has a lease of its own.
+        "kv/txn", "lease/grant", "kv/txn", "kv/txn", "kv/txn", "lease/grant", "kv/txn",
+        // The end of the turn, and the lookup after it.
+        "lease/revoke", "kv/txn",
+      ])
+    #expect(try await requests { _ = try await $0.read(.all, in: group) } == ["kv/txn", "kv/range"])
+    #expect(
+      try await requests { _ = try await $0.remove(.everything, in: group) }
+        == ["kv/txn", "kv/range", "lease/grant", "kv/txn"])
+  }
+
+  @Test func `A passphrase is asked for between two reads`() async throws {
+    let passphrase = KeySource.passphrase("words")
+    try await fixture.store(key: passphrase).increment(1, of: fixture)
+    let read = try await requests(key: passphrase) {
+      _ = try await $0.read(.some([shard]), in: fixture.group)
+    }
+    #expect(read == ["kv/txn", "kv/txn", "kv/txn"])
+  }
+
+  @Test func `A key of the keyring is read between two reads, and its error ends the call`() async throws {
+    try await fixture.store().increment(1, of: fixture)
+    let read = try await requests(key: .keyring()) { store in
+      await #expect(throws: CacheError(.wrongKey, "")) {
+        try await store.read(.some([shard]), in: fixture.group)
+      }
+    }
+    #expect(read == ["kv/txn", "kv/txn"])
+  }
+
+  @Test func `Large shards are read once each, with a few requests for each`() async throws {
+    let count = 30
+    try await fixture.store().increment(0, of: fixture)
+    for account in 1..<count {
+      try await fixture.put(Array(repeating: 0, count: 800_000), to: fixture.name(fixture.shard(account)))
+    }
+    let read = try await requests { store in
+      let contents = try await store.read(.all, in: fixture.group)
+      #expect(contents.documents.count == 1 && contents.problems.count == count - 1)
+    }
+    #expect(read.count < count * 5)
+  }
+
+  @Test func `Reading a group makes etcd count each shard a few times, however many there are`() async throws
+  {
+    let count = 300
+    let counted = Mutex<[Int]>([])
+    try await fixture.store().increment(0, of: fixture)
+    for account in 1..<count {
+      try await fixture.put(Array(repeating: 0, count: 20_000), to: fixture.name(fixture.shard(account)))
+    }
+    let store = try fixture.store(
+      watching: nil,
+      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
+        let answer = try await send(request)
+        if request.head.path == "/v3/kv/range",
+          let object = try? JSONObject(foreign: answer.body, within: .cache),
+          let number = object["count"]?.numberValue
+        {
+          counted.withLock { $0.append(Int(number)) }
+        }
+        return answer
+      })
+    let contents = try await store.read(.all, in: fixture.group)
+    #expect(contents.documents.count == 1 && contents.problems.count == count - 1)
+    let counts = counted.withLock { $0 }
+    // One after the other from each page to the end, these would count three times as many.
+    #expect(counts.count > 5 && counts.reduce(0, +) < count * 5 / 2, "\(counts)")
   }
 
   @Test func `A change of what was written last is one request`() async throws {

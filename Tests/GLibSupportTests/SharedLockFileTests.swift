@@ -23,7 +23,9 @@ extension TemporaryDirectory {
 
 extension SharedLockFile {
   fileprivate func locked<T>(_ body: () -> T) throws -> T {
-    try withLock(orThrow: { $0 as any Error }, body)
+    try lock()
+    defer { unlock() }
+    return body()
   }
 
   /// Begins a write and ends it.
@@ -292,9 +294,9 @@ struct ForkTests {
 
       let held = try HeldLockFile(directory: directory, name: "held")
       let shared = try SharedLockFile(directory: directory, name: "shared")
-      let child = try shared.withLock(orThrow: { $0 as any Error }) {
-        Result { try Self.forkedChild() }
-      }.get()
+      try shared.lock()
+      let child = try Self.forkedChild()
+      shared.unlock()
       defer { Self.end(child) }
       #expect(try !isFree("held"))
       #expect(try isFree("shared"))

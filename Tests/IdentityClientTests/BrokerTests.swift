@@ -13,7 +13,7 @@ struct BrokerTests {
 
   private func client(
     _ policy: BrokerPolicy = .automatic, _ authority: String? = nil, kind: Authority.Kind? = nil,
-    store: FailingStore = FailingStore(), clock: TestClock = TestClock()
+    store: ScriptedStore = ScriptedStore(), clock: TestClock = TestClock()
   ) throws -> TestClient {
     try TestClient(authority, kind: kind, store: store, clock: clock, broker: broker) {
       $0.brokerPolicy = policy
@@ -337,11 +337,28 @@ struct BrokerTests {
     try await test.cache.removeAccount(alice.homeAccountID, clientID: other)
     try await test.client.signOut(alice, options)
     #expect(try await test.client.accountsFromDevice().isEmpty)
-    let metadata = try #require(await test.cache.accountMetadata(clientID: other))
-    for account in [alice, bob] {
-      #expect(metadata.signInState(of: account.homeAccountID) == .signedOut)
+    for id in [alice.homeAccountID, bob.homeAccountID] {
+      let metadata = try await test.cache.accountMetadata(clientID: other, of: id)
+      #expect(metadata?.signInState(of: id) == .signedOut)
     }
     #expect(try await test.cache.snapshot().document.credentials.isEmpty)
+  }
+
+  @Test(.fault("part unreadable"))
+  func `An account that may have signed out is not listed because the broker has it`() async throws {
+    let store = ScriptedStore(isDamaged: true)
+    let alice = try await client(.off, store: store).signIn().account
+    let test = try client(store: store)
+    let (bob, unreadable) = (
+      TestPerson.bob.brokerAccount,
+      Account(
+        homeAccountID: "some.body", username: nil, environment: "login.microsoftonline.com",
+        tenantProfiles: [])
+    )
+    broker.set(accounts: [bob, unreadable])
+    let listed = try await test.client.accountsFromDevice().map(\.homeAccountID)
+    #expect(Set(listed) == [alice.homeAccountID, bob.homeAccountID])
+    #expect(try await test.client.accountsFromDevice(AccountFilter(signedInOnly: false)).count == 3)
   }
 
   @Test(.fault("signed out")) func `A wipe of all accounts brings none of them back`() async throws {
@@ -427,9 +444,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("no keyring")) func `Where the broker is required no cache is needed`() async throws {
-    let store = FailingStore()
-    store.refusesReads.withLock { $0 = true }
-    store.refusesWrites.withLock { $0 = true }
+    let store = ScriptedStore.locked
     let test = try client(.required, store: store)
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     answer(test)

@@ -20,12 +20,7 @@ struct DeviceCodeTests {
 
   /// Answers with a code, and then answers what asks for the token.
   private func answer(changing changes: JSONObject = [:], _ tokens: ScriptedAnswer...) {
-    let fields: JSONObject = [
-      "device_code": "device-1", "user_code": "ABCD-EFGH",
-      "verification_uri": "https://microsoft.com/devicelogin", "expires_in": .integer(900),
-      "interval": .integer(5), "message": "Open the page and enter the code.",
-    ]
-    test.transport.answerDevices(.json(fields.merging(changes) { $1 }.filter { $0.value != .null }))
+    test.transport.answerDevices(.deviceCode(changing: changes))
     tokens.forEach { test.transport.answerTokens($0) }
   }
 

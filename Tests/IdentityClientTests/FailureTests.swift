@@ -312,7 +312,7 @@ struct FailureTests {
     test.transport.answerTokens(test.tokens())
     let second = try await test.silent(result.account)
     _ = try await test.silent(result.account)
-    test.store.refusesWrites.withLock { $0 = true }
+    test.store.lock(isReadable: true)
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
     await #expect(throws: IdentityError.self) { try await test.renew(result.account) }
     let log = test.log.text

@@ -414,7 +414,7 @@ struct InteractiveTests {
   }
 
   @Test(.conformance(71)) func `Tokens that cannot be stored are handed out, with the reason`() async throws {
-    test.store.refusesWrites.withLock { $0 = true }
+    test.store.lock(isReadable: true)
     let result = try await test.signIn()
     #expect(result.accessToken == "access-1")
     #expect(result.account.username == "alice@contoso.test")
@@ -465,12 +465,9 @@ struct OwnSchemeTests {
 
   @Test func `The answer that the system hands over ends the sign-in, once`() async throws {
     let test = try client()
-    test.browser.person { _ in
-      try? await Task.sleep(for: .seconds(600))
-      return [:]
-    }
+    test.browser.idle()
     let signIn = Task { try await test.signIn() }
-    try await eventually { !test.browser.pages.isEmpty }
+    _ = try await test.browser.nextPage()
     let state = try #require(test.browser.lastQuery["state"])
     func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
     #expect(!test.client.handleRedirect(try url("msauth.com.example.mail://auth?code=x&state=wrong")))
@@ -497,12 +494,9 @@ struct OwnSchemeTests {
 
   @Test(.conformance(14)) func `And so does the end of the task`() async throws {
     let test = try client()
-    test.browser.person { _ throws(IdentityError) in
-      try? await Task.sleep(for: .seconds(600))
-      throw IdentityError(.cancelled, "")
-    }
+    test.browser.idle()
     let signIn = Task { try await test.signIn() }
-    try await eventually { !test.browser.pages.isEmpty }
+    _ = try await test.browser.nextPage()
     signIn.cancel()
     await expectError(.cancelled) { try await signIn.value }
   }

@@ -148,11 +148,7 @@ struct PopTests {
   }
 
   @Test func `The device code grant names the key when it asks for the token`() async throws {
-    test.transport.answerDevices(
-      .json([
-        "device_code": "d", "user_code": "u", "verification_uri": "https://login.microsoft.com/device",
-        "expires_in": .integer(900), "interval": .integer(5),
-      ]))
+    test.transport.answerDevices(.deviceCode())
     test.transport.answerTokens(test.tokens("access-1", changing: ["token_type": "pop"]))
     var request = DeviceCodeRequest(scopes: ["User.Read"]) { _ in }
     request.authenticationScheme = scheme()

@@ -411,7 +411,7 @@ struct RenewalTests {
 
   @Test(.conformance(71)) func `Tokens that cannot be stored are handed out, with the reason`() async throws {
     let account = try await test.signIn().account
-    test.store.refusesWrites.withLock { $0 = true }
+    test.store.lock(isReadable: true)
     test.transport.answerTokens(test.tokens())
     let result = try await test.renew(account)
     #expect(result.accessToken == "access-2")
@@ -444,12 +444,12 @@ struct RenewalTests {
   @Test func `Tokens, account and authority are stored by one write and no further read`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens())
-    let (reads, writes) = (test.store.reads.withLock { $0 }, test.store.writes.withLock { $0 })
+    let (reads, writes) = (test.store.reads, test.store.writes)
     let result = try await test.renew(account)
     #expect(result.account.homeAccountID == account.homeAccountID)
     #expect(result.account.username == account.username)
-    #expect(test.store.writes.withLock { $0 } == writes + 1)
+    #expect(test.store.writes == writes + 1)
     // The sign-in state and the account's tokens, before the server was asked.
-    #expect(test.store.reads.withLock { $0 } == reads + 2)
+    #expect(test.store.reads == reads + 1)
   }
 }

@@ -84,7 +84,7 @@ struct SignOutTests {
   @Test(.conformance(71)) func `An unwritable cache is reported, and no browser opened`() async throws {
     let alice = try await test.signIn().account
     let pages = test.browser.pages.count
-    test.store.refusesWrites.withLock { $0 = true }
+    test.store.lock(isReadable: true)
     let error = await expectError(.cache) {
       try await test.client.signOut(alice, SignOutOptions(fromBrowser: true))
     }

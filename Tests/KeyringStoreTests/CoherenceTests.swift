@@ -15,7 +15,7 @@ struct CoherenceTests {
   @Test func `A second lookup does not ask the keyring`() async throws {
     let fixture = try await Fixture(saving: old)
     #expect(try await fixture.cache.finds(old))
-    let log = try await fixture.logOfCalls { () async throws in
+    let log = try await fixture.keyring.logOfCalls { () async throws in
       #expect(try await fixture.cache.finds(old))
       #expect(try await !fixture.cache.finds(new))
     }
@@ -71,7 +71,9 @@ struct CoherenceTests {
     try await fixture.client.setSecret(.init(copying: try await fixture.shardText(new)), of: path)
     #expect(try await fixture.cache.finds(new))
     #expect(try await !fixture.cache.finds(old))
-    let log = try await fixture.logOfCalls { () async throws in #expect(try await fixture.cache.finds(new)) }
+    let log = try await fixture.keyring.logOfCalls { () async throws in
+      #expect(try await fixture.cache.finds(new))
+    }
     #expect(log.contains("SearchItems"))
 
     let next = SampleToken("next", account: 0)
@@ -79,7 +81,8 @@ struct CoherenceTests {
     let after = try #require(fixture.store.generation(of: fixture.group))
     #expect(after > before)
     #expect(try await fixture.cache.finds(next))
-    let quiet = try await fixture.logOfCalls { () async throws in #expect(try await fixture.cache.finds(new))
+    let quiet = try await fixture.keyring.logOfCalls { () async throws in
+      #expect(try await fixture.cache.finds(new))
     }
     #expect(!quiet.contains("SearchItems"))
   }
@@ -107,7 +110,8 @@ struct CoherenceTests {
     try await cache.save(old)
     #expect(store.generation(of: fixture.group) == nil)
     for _ in 0..<2 {
-      let log = try await fixture.logOfCalls { () async throws in #expect(try await cache.finds(old)) }
+      let log = try await fixture.keyring.logOfCalls { () async throws in #expect(try await cache.finds(old))
+      }
       #expect(log.contains("SearchItems"))
     }
     // A change of which the lock file says nothing.

@@ -47,12 +47,12 @@ struct ItemFormatTests {
     let (shard, common) = (fixture.shard(token), fixture.commonShard)
     let generation = fixture.store.generation(of: fixture.group)
     let before = try await fixture.allItems()
-    let log = try await fixture.logOfCalls {
+    let log = try await fixture.keyring.logOfCalls {
       try await fixture.store.update([common, shard], in: fixture.group) { contents in
         contents[shard] = contents[shard]
         contents[ShardID(rawValue: "unused")] = CacheDocument()
       }
-      try await fixture.cache.updateAccountMetadata(clientID: SampleToken.clientID) { _ in }
+      try await fixture.cache.updateAccountMetadata(clientID: SampleToken.clientID, of: nil) { _ in }
       try await fixture.cache.removeExpired()
     }
     #expect(log.contains("SearchItems"))
@@ -60,7 +60,9 @@ struct ItemFormatTests {
     #expect(try await fixture.allItems() == before)
     #expect(fixture.store.generation(of: fixture.group) == generation)
 
-    let next = try await fixture.logOfCalls { try await fixture.cache.save(SampleToken("two", account: 1)) }
+    let next = try await fixture.keyring.logOfCalls {
+      try await fixture.cache.save(SampleToken("two", account: 1))
+    }
     #expect(next.count { $0 == "SetSecret" } == 1)
     #expect(!next.contains("CreateItem"))
     #expect(fixture.store.generation(of: fixture.group) != generation)
@@ -72,7 +74,7 @@ struct ItemFormatTests {
     let before = try await fixture.allItems()
     let generation = fixture.store.generation(of: fixture.group)
     let (common, shard) = (fixture.commonShard, fixture.shard(token))
-    let log = try await fixture.logOfCalls {
+    let log = try await fixture.keyring.logOfCalls {
       await #expect(throws: CacheError(.tooLarge, "")) {
         try await fixture.store.update([common, shard], in: fixture.group) { contents in
           contents[common].otherSections["Small"] = .object(["text": "small"])

@@ -97,7 +97,7 @@ struct KWalletTests {
     try fixture.logOut()
     try fixture.keyring.startDaemon(unlocked: false)
     for store in [fixture.store, fixture.otherStore()] {
-      let log = try await fixture.logOfCalls {
+      let log = try await fixture.keyring.logOfCalls {
         await store.expectEveryCall(in: fixture.group, toThrow: .locked, of: next)
       }
       #expect(!log.contains("Prompt"))

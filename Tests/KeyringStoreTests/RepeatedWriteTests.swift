@@ -73,11 +73,11 @@ struct RepeatedWriteTests {
     // What that writer may have done.
     let path = try #require(try await fixture.items(fixture.shard(new)).first).properties.path
     try await fixture.client.setSecret(.init(copying: try await fixture.shardText(new)), of: path)
-    let log = try await fixture.logOfCalls { () async throws in try await fixture.cache.save(next) }
+    let log = try await fixture.keyring.logOfCalls { () async throws in try await fixture.cache.save(next) }
     #expect(log.count { $0 == "SearchItems" } == 2)
     for token in [new, next] { #expect(try await fixture.otherCache().finds(token)) }
     #expect(fixture.store.generation(of: fixture.group) != nil)
-    let second = try await fixture.logOfCalls { () async throws in try await fixture.cache.save(old) }
+    let second = try await fixture.keyring.logOfCalls { () async throws in try await fixture.cache.save(old) }
     #expect(!second.contains("SearchItems"))
   }
 
@@ -89,7 +89,7 @@ struct RepeatedWriteTests {
     let store = fixture.otherStore(environment: ["XDG_RUNTIME_DIR": mount.path])
     let cache = TokenCacheAccessor(store: store, group: fixture.group)
     for number in 0..<3 {
-      let log = try await fixture.logOfCalls { () async throws in
+      let log = try await fixture.keyring.logOfCalls { () async throws in
         try await cache.save(SampleToken("t\(number)", account: 0))
       }
       #expect(log.contains("SearchItems"))

@@ -55,9 +55,7 @@ struct BorrowTests {
       ("token --account ALICE@contoso.test --tenant \(LentThings.tenant)", "lent-token\n"),
       ("token --client \(LentThings.client)", "lent-token\n"), ("token --broker only", "lent-token\n"),
     ] {
-      let result = try borrower.run(words.words)
-      #expect(result.status == 0 && result.standardOutput == output, "\(words): \(result.standardError)")
-      #expect(result.standardError.isEmpty, "\(result.standardError)")
+      try borrower.run(words.words).exits(0, printing: output, errors: "")
     }
     let json = try JSONValue(text: borrower("token", "--json").standardOutput)
     #expect(json["username"] == "alice@contoso.test" && json["expires_on"] == "2100-01-01T00:00:00Z")
@@ -72,8 +70,8 @@ struct BorrowTests {
     #expect(result.standardOutput.contains("username=alice@contoso.test\n"))
     let asked = borrower.server.requests.count
     for (operation, host) in [("get", "example.com"), ("erase", "dev.azure.com")] {
-      let silent = try borrower("git-credential", operation, input: "protocol=https\nhost=\(host)\n\n")
-      #expect(silent.status == 0 && silent.standardOutput.isEmpty && silent.standardError.isEmpty)
+      try borrower("git-credential", operation, input: "protocol=https\nhost=\(host)\n\n").exits(
+        0, printing: "", errors: "")
     }
     #expect(borrower.server.requests.count == asked)
   }
@@ -104,8 +102,7 @@ struct BorrowTests {
       (200, LentThings.token(["access_token": .string(token), "scope": .string(query["scope"] ?? "")]))
     }
     for arguments in [["me", "--json"], ["get", "/me"]] {
-      let result = try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(0)
-      #expect(result.standardOutput.contains(Tool.alice))
+      try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(0, showing: Tool.alice)
     }
     // Each command requested the terms once.
     #expect(borrower.server.requests.map { $0.hasPrefix("GET /loan ") } == [true, false, true, false])
@@ -116,9 +113,8 @@ struct BorrowTests {
     let tool = try Tool.atLab()
     let borrower = try Borrower(Self.whatIsAskedFor)
     for arguments in [["me"], ["get", "/me"]] {
-      let result = try tool.run(arguments + ["--from", borrower.address], with: Self.nothing)
-        .exits(3, saying: "where the tokens are lent")
-      #expect(!result.standardError.contains("llavero login"))
+      try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(
+        3, saying: "where the tokens are lent", hiding: "llavero login")
     }
   }
 
@@ -197,8 +193,8 @@ struct BorrowTests {
   func `An invalid lender's address names the valid forms`(address: String) throws {
     let borrower = try Borrower()
     for (arguments, environment) in [(["--from", address], [:]), ([], ["LLAVERO_FROM": address])] {
-      let result = try Child.run(Tool.path, ["token"] + arguments, environment: environment)
-      #expect(result.status == 2 && result.standardError.contains("unix:PATH"), "\(result.standardError)")
+      let result = try Child.run(Tool.path, ["token"] + arguments, environment: environment).exits(
+        2, saying: "unix:PATH")
       #expect(!address.hasPrefix("http") || result.standardError.contains("IDENTITY_ENDPOINT"))
     }
     withExtendedLifetime(borrower) {}
@@ -239,10 +235,7 @@ struct BorrowTests {
     status: Int, word: String, code: Int32
   ) throws {
     let borrower = try Borrower { _ in (status, LentThings.refusal(word, status, "For a reason.")) }
-    let result = try borrower("token")
-    #expect(result.status == code && result.standardOutput.isEmpty, "\(result.standardError)")
-    #expect(result.standardError.contains("For a reason."))
-    #expect(!result.standardError.contains("llavero login"))
+    try borrower("token").exits(code, printing: "", saying: "For a reason.", hiding: "llavero login")
   }
 
   @Test(.fault("exit 4", "no lender"))
@@ -256,8 +249,7 @@ struct BorrowTests {
         4, code: "no_broker")
       #expect(try result.error?["advice"]?.stringValue?.contains("llavero lend") == true)
     }
-    let long = try borrower("token", "--from", "unix:/" + String(repeating: "x", count: 107))
-    #expect(long.status == 2 && long.standardError.contains("107"), "\(long.standardError)")
+    try borrower("token", "--from", "unix:/" + String(repeating: "x", count: 107)).exits(2, saying: "107")
   }
 
   @Test(.fault("exit 4"), arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
@@ -282,9 +274,7 @@ struct BorrowTests {
       ["--tenant", "80000000-0000-4000-8000-000000000001"], ["--tenant", "fabrikam.test"],
       ["--authority", "https://login.microsoftonline.us/common"],
     ] {
-      let result = try borrower.run(["token"] + option)
-      #expect(
-        result.status == 2 && result.standardError.contains("lent"), "\(option): \(result.standardError)")
+      try borrower.run(["token"] + option).exits(2, saying: "lent")
     }
     // Settings are about this machine's own sign-in, the command line about the loan.
     let environment = [

@@ -57,11 +57,9 @@ struct BrokerTests {
       "token", "token --output header", "token --account alice@contoso.test", "git-credential get",
     ] {
       let arguments = form.words + ["--broker", "only"]
-      let result = try tool.tool.run(
+      try tool.tool.run(
         arguments, input: form.hasPrefix("git") ? "protocol=https\nhost=dev.azure.com\n\n" : ""
-      ).exits(0)
-      #expect(result.standardError.isEmpty, "\(result.standardError)")
-      #expect(result.standardOutput.contains("eyJ"))
+      ).exits(0, errors: "", showing: "eyJ")
     }
     let status = try tool("status", "--broker", "only", "--json").exits(0)
     let account = try status.json["accounts"]?[0]
@@ -84,10 +82,7 @@ struct BrokerTests {
     misdeed: String, status: Int32, words: String
   ) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
-    let result = try tool("token", "--broker", "only").exits(status)
-    #expect(result.standardOutput.isEmpty)
-    #expect(result.standardError.contains(words), "\(result.standardError)")
-    #expect(!result.standardError.contains("eyJ"))
+    try tool("token", "--broker", "only").exits(status, printing: "", saying: words, hiding: "eyJ")
   }
 
   @Test(.fault("none")) func `No account, no broker and several accounts are different errors`() throws {
@@ -176,9 +171,7 @@ struct BrokerTests {
   }
 
   @Test(.fault("signed out"))
-  func `Signing out of several accounts of the broker needs --account or --all`()
-    throws
-  {
+  func `Signing out of several accounts of the broker needs --account or --all`() throws {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
     #expect(try tool("logout").status == 2)
@@ -233,9 +226,8 @@ struct BrokerTests {
     #expect(try tool("token", "--broker", "only").status == 0)
   }
 
-  @Test(.fault("signed out")) func `An account that was signed out is not used silently by the broker`()
-    throws
-  {
+  @Test(.fault("signed out"))
+  func `An account that was signed out is not used silently by the broker`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     #expect(try tool("token").status == 0)
     #expect(try tool("logout").status == 0)
@@ -287,14 +279,11 @@ struct BrokerTests {
     #expect(own.standardOutput != brokered.standardOutput)
     #expect(lab.requests(to: .token).count == 1)
     try broker.order(#"{"do":{"*":"\#(misdeed)"}}"#)
-    let status = try tool("status").exits(0)
-    #expect(status.standardOutput.contains("alice@contoso.test"))
-    #expect(status.standardError.contains("identity broker"), "\(status.standardError)")
+    try tool("status").exits(0, showing: "alice@contoso.test", saying: "identity broker")
   }
 
-  @Test(.fault("none"), .lab) func `Without a broker nothing changes, and with --broker off none is asked`()
-    throws
-  {
+  @Test(.fault("none"), .lab)
+  func `Without a broker nothing changes, and with --broker off none is asked`() throws {
     let (lab, tool, broker, _) = try signedIn()
     defer { broker.kill() }
     #expect(try tool("token", "--force-refresh", "--broker", "off").status == 0)
@@ -320,9 +309,7 @@ struct BrokerTests {
     #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
   }
 
-  @Test(.lab) func `The browser opens if the broker fails, and not if the person cancels`()
-    throws
-  {
+  @Test(.lab) func `The browser opens if the broker fails, and not if the person cancels`() throws {
     let (lab, tool, broker, _) = try signedIn()
     defer { broker.kill() }
     try broker.order(#"{"do":{"acquireTokenInteractively":"cancelled"}}"#)
@@ -360,11 +347,8 @@ struct BrokerTests {
     let directory = try TemporaryDirectory()
     try tool("shim", "install", program.rawValue, "--directory", directory.path, "--broker", "only").exits(0)
     let arguments = program == .az ? ["account", "get-access-token"] : ["auth", "token"]
-    let result = try Child.run(
-      directory.path + "/" + program.rawValue, arguments,
-      environment: tool.tool.environment()
-    ).exits(0)
-    #expect(result.standardOutput.contains("eyJ"))
+    try Child.run(directory.path + "/" + program.rawValue, arguments, environment: tool.tool.environment())
+      .exits(0, showing: "eyJ")
   }
 
   enum ShimProgramName: String, CaseIterable, Sendable { case az, azd }
@@ -378,9 +362,7 @@ struct BrokerTests {
     return (report.states("identity_broker").last, text)
   }
 
-  @Test func `Doctor shows the broker's version, response time, accounts and a token's expiry`()
-    throws
-  {
+  @Test func `Doctor shows the broker's version, response time, accounts and a token's expiry`() throws {
     let tool = try BrokerTool()
     let well = try examine(tool)
     #expect(well.state == "ok")
@@ -418,9 +400,7 @@ struct BrokerTests {
       ("names", "AADSTS50034"), ("names-account", "AADSTS50078"),
       ("dbus:alice@contoso.test is not known, see /home/alice/.cache", "broker_failed"),
     ])
-  func `Doctor shows the codes of a refusal without names`(misdeed: String, words: String)
-    throws
-  {
+  func `Doctor shows the codes of a refusal without names`(misdeed: String, words: String) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
     let finding = try examine(tool)
     #expect(finding.state == "warning")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import TestSupport
+import Testing
 import TokenCache
 
 /// A made-up cache: two accounts, tokens in every state, and secrets that are easy to find.
@@ -24,6 +25,22 @@ enum Sample {
         refreshToken("alices", alice, mail), refreshToken("bobs", bob, mail), idToken(alice, mail),
         #""AppMetadata": {"appmetadata-h-\#(mail)": {"client_id": "\#(mail)", "environment": "\#(host)"}}"#,
       ])
+  }
+
+  /// One account with a token that still serves; one for decades, as in `cache`, does not.
+  static var alices: String {
+    let expiry = Int(Date().timeIntervalSince1970) + 3600
+    return cache([
+      account(alice, "alice@contoso.example"),
+      accessToken("valid", alice, mail, "User.Read Mail.Read", expiresOn: "\(expiry)"),
+      refreshToken("alices", alice, mail), idToken(alice, mail),
+    ])
+  }
+
+  /// The same cache an hour later, with other refresh tokens.
+  static var later: String {
+    cache.replacing("secret-rt", with: "secret-new")
+      .replacing("\"cached_at\": \"\(past)\"", with: "\"cached_at\": \"1767229200\"")
   }
 
   static let host = "login.microsoftonline.com"
@@ -77,5 +94,54 @@ enum Sample {
       "secret": "\#(token)", "home_account_id": "\#(account)", "environment": "\#(host)", \#
       "client_id": "\#(client)", "realm": "\#(tenant)"}}
       """#
+  }
+}
+
+extension Tool {
+  /// Runs the commands on a group in another store than the keyring, which stays empty. `last` runs before the group is
+  /// cleared.
+  func expectCommandsToWork(
+    besideKeyring keyring: [String: String?], then last: () throws -> Void = {}
+  ) throws {
+    try load()
+    #expect(try json("groups")["groups"]?.strings("group").contains(group) == true)
+    let records = try json("list")["records"]
+    #expect(records?.arrayValue?.count == 10)
+    try self("show", records?[0]?["id"]?.stringValue ?? "").exits(0)
+    try self("accounts").exits(0, showing: "bob@contoso.example")
+    try self("clear", "--expired", "--yes").exits(0)
+    let exported = try exported().secrets
+    #expect(exported.contains("secret-at-valid") && !exported.contains("secret-at-expired"))
+    try last()
+    #expect(try json("list", with: keyring)["records"]?.arrayValue?.isEmpty == true)
+    try self("clear", "--all", "--yes").exits(0)
+  }
+}
+
+/// A group in the file store.
+struct SealedGroup {
+  let path: String
+
+  /// The tool's group in the store below `data`, which `XDG_DATA_HOME` names.
+  init(of tool: Tool, in data: TemporaryDirectory) {
+    path = "\(data.path)/llavero/sealed/groups/\(tool.group)"
+  }
+
+  /// The files of its shards.
+  func shards() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: path)
+      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(path)/\($0)" }
+  }
+
+  /// Changes a byte of a shard, by default of the first.
+  ///
+  /// - Returns: The damaged contents.
+  @discardableResult
+  func damage(_ shard: String? = nil) throws -> Data {
+    let file = URL(filePath: try shard ?? #require(shards().first))
+    var bytes = try Data(contentsOf: file)
+    bytes[500] ^= 1
+    try bytes.write(to: file)
+    return bytes
   }
 }

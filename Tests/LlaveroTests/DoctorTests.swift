@@ -36,8 +36,7 @@ struct DoctorTests {
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
     #expect(report.text("encryption").contains("dh-ietf1024-sha256-aes128-cbc-pkcs7"))
     // This bus cannot start services.
-    #expect(report.states("prompt") == ["warning"])
-    #expect(report.text("prompt").contains("org.gnome.keyring.SystemPrompter"))
+    report.finds("prompt", "warning", saying: "org.gnome.keyring.SystemPrompter")
     #expect(report.text("groups").contains("1 group"))
     #expect(try tool.exported() == before)
     let client = SecretServiceClient(busAddress: tool.keyring.busAddress)
@@ -92,30 +91,21 @@ struct DoctorTests {
     #expect(report.findings("prompt").first?.keys == ["advice", "check", "message", "state"])
   }
 
-  @Test(arguments: [nil, "unix:path=/proc/nonexistent"])
-  func `Without a bus the keyring's chain ends, and other checks run`(address: String?) throws {
+  @Test(.fault("doctor no bus"), arguments: [nil, "unix:path=/proc/nonexistent"])
+  func `Without a bus the keyring's chain ends, other checks run, and that of the broker warns`(
+    address: String?
+  ) throws {
     let directory = try TemporaryDirectory()
     let report = try examine(
       Tool(), with: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": directory.path])
-    #expect(report.status == 1)
+    report.exits(1)
+      .finds("session_bus", "problem", saying: "dbus-run-session", address ?? "is not set")
+      .finds("identity_broker", "warning", saying: "no session bus")
     #expect(report.state == "problem")
     #expect(
       report.checks == [
         "lock_directory", "session_bus", "sources", "ca_bundle", "browser", "identity_broker",
       ])
-    #expect(report.text("session_bus").contains("dbus-run-session"))
-    #expect(report.text("session_bus").contains(address ?? "is not set"))
-  }
-
-  @Test(.fault("doctor no bus")) func `Without a bus the broker check warns`() throws {
-    let directory = try TemporaryDirectory()
-    try examine(
-      Tool(),
-      with: [
-        "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(directory.path)/none", "XDG_RUNTIME_DIR": directory.path,
-      ]
-    )
-    .finds("identity_broker", "warning", saying: "no session bus")
   }
 
   @Test(.fault("bad setting"))
@@ -123,13 +113,9 @@ struct DoctorTests {
     let tool = try Tool()
     let directory = try TemporaryDirectory()
     try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n", in: directory)
-    let report = try examine(tool, with: ["XDG_CONFIG_HOME": directory.path])
-    #expect(report.status == 1)
-    #expect(report.states("configuration") == ["problem"])
-    let text = report.text("configuration")
-    #expect(
-      text.contains(directory.path + "/llavero/config") && text.contains("gruop") && text.contains("colour"))
-    #expect(report.states("session_bus") == ["ok"])
+    try examine(tool, with: ["XDG_CONFIG_HOME": directory.path]).exits(1)
+      .finds("configuration", "problem", saying: directory.path + "/llavero/config", "gruop", "colour")
+      .finds("session_bus", "ok")
   }
 
   @Test func `Without a keyring the advice is to install one`() throws {
@@ -190,24 +176,19 @@ struct DoctorTests {
     keyring.stopDaemon()
     let report = try examine(Tool(on: keyring))
     keyring.continueDaemon()
-    #expect(report.status == 1)
-    #expect(report.states("secret_service") == ["problem"])
-    #expect(report.text("secret_service").contains("did not answer in time"))
+    report.exits(1).finds("secret_service", "problem", saying: "did not answer in time")
   }
 
   @Test func `A missing collection is named`() throws {
     try examine(Tool(on: PrivateKeyring()), "--collection", "nope")
       .exits(1)
       .finds("collection", "problem", saying: "no collection named nope")
-    let configured = try examine(Tool(on: PrivateKeyring()), with: ["LLAVERO_COLLECTION": "nope"])
-    #expect(configured.states("collection") == ["problem"])
   }
 
   @Test func `The settings' collection is checked, and other programs' caches in the default one`() throws {
-    let keyring = try PrivateKeyring()
-    let report = try examine(Tool(on: keyring), with: ["LLAVERO_COLLECTION": "nope"])
-    #expect(report.text("collection").contains("no collection named nope"))
-    #expect(report.text("sources").contains("No cache of another program"))
+    try examine(Tool(on: PrivateKeyring()), with: ["LLAVERO_COLLECTION": "nope"])
+      .finds("collection", "problem", saying: "no collection named nope")
+      .finds("sources", "ok", saying: "No cache of another program")
   }
 
   /// A group with two damaged entries, and two of other versions.
@@ -231,8 +212,8 @@ struct DoctorTests {
   @Test func `Without a terminal --fix removes no entry and exits with 3`() async throws {
     let tool = try await damagedGroup()
     let before = try await tool.items()
-    let text = try tool("doctor", "--fix", input: "y\n").exits(3, saying: "llavero doctor --fix --yes")
-    #expect(text.standardOutput.contains("\nproblem  \(tool.group) has 2 items"))
+    try tool("doctor", "--fix", input: "y\n").exits(
+      3, showing: "\nproblem  \(tool.group) has 2 items", saying: "llavero doctor --fix --yes")
     let report = try tool("doctor", "--fix", "--json").exits(3, code: "confirmation_required")
     #expect(try report.json["fixed"] == .array([]))
     #expect(try await tool.items() == before)
@@ -356,12 +337,11 @@ struct DoctorTests {
     ]
   }
 
-  /// Such a store with a filled group, and the directory of that.
-  private func filledStore(_ tool: Tool) throws -> (environment: [String: String?], group: String) {
+  /// Such a store with a filled group.
+  private func filledStore(_ tool: Tool) throws -> (environment: [String: String?], group: SealedGroup) {
     let environment = try fileStore()
-    let result = try tool(["import", "-"], input: Sample.cache, with: environment)
-    try #require(result.status == 0, "\(result.standardError)")
-    return (environment, "\(home.path)/llavero/sealed/groups/\(tool.group)")
+    try tool.load(with: environment)
+    return (environment, SealedGroup(of: tool, in: home))
   }
 
   @Test func `The file store is checked instead of the keyring, and nothing is left behind`() throws {
@@ -378,7 +358,7 @@ struct DoctorTests {
     #expect(report.checks == Self.storeChecks)
     #expect(try FileManager.default.subpathsOfDirectory(atPath: home.path).sorted() == before)
 
-    for path in [group, group + "/lock", home.path + "/llavero/sealed"] {
+    for path in [group.path, group.path + "/lock", home.path + "/llavero/sealed"] {
       chmod(path, 0o755)
       let open = try examine(tool, with: environment).exits(1)
       #expect(open.text("sealed_files").contains("\(path) is open to others"))
@@ -390,22 +370,14 @@ struct DoctorTests {
   @Test func `Problems of the store's files are reported, and --fix --yes solves them`() throws {
     let tool = try Tool()
     let (environment, group) = try filledStore(tool)
-    let shards = try FileManager.default.contentsOfDirectory(atPath: group)
-      .filter { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") }.sorted().map { "\(group)/\($0)" }
+    let shards = try group.shards()
     let before = try shards.map { try Data(contentsOf: URL(filePath: $0)) }
-    let clearing = try tool(
-      ["import", "-"],
-      input: Sample.cache.replacing("secret-rt", with: "secret-new")
-        .replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\""),
-      with: environment)
-    try #require(clearing.status == 0)
+    try tool.load(Sample.later, with: environment)
     // Not every shard has changed, and their names are in no order.
     let changed = try #require(zip(shards, before).first { try Data(contentsOf: URL(filePath: $0)) != $1 })
     try changed.1.write(to: URL(filePath: changed.0))
     let others = shards.filter { $0 != changed.0 }
-    var damaged = try Data(contentsOf: URL(filePath: others[0]))
-    damaged[500] ^= 1
-    try damaged.write(to: URL(filePath: others[0]))
+    try group.damage(others[0])
     try FileManager.default.removeItem(atPath: others[1])
     let report = try examine(tool, with: environment).exits(1)
     let text = report.text("groups")
@@ -434,12 +406,7 @@ struct DoctorTests {
     let store = "--store file --key '\(key)'" + (byDescriptor ? " < '\(secret)'" : "")
     let cache = try home.file("cache", Sample.cache)
     try #require(try shell("llavero import '\(cache)' --group \(tool.group) \(store)").status == 0)
-    let group = "\(home.path)/llavero/sealed/groups/\(tool.group)"
-    let names = try FileManager.default.contentsOfDirectory(atPath: group)
-    let shard = try #require(names.first { $0.hasSuffix(".sealed") && !$0.hasPrefix("manifest") })
-    var damaged = try Data(contentsOf: URL(filePath: "\(group)/\(shard)"))
-    damaged[500] ^= 1
-    try damaged.write(to: URL(filePath: "\(group)/\(shard)"))
+    try SealedGroup(of: tool, in: home).damage()
 
     let report = try shell("llavero doctor \(store)").exits(1)
     let command = try #require(report.standardOutput.firstMatch(of: /llavero doctor --fix.*/)).output

@@ -30,28 +30,16 @@ struct EtcdTests {
   }
 
   @Test func `Every command works on etcd, and leaves the keyring alone`() throws {
-    try tool.load()
-    let groups = try tool("groups", "--json").json
-    #expect(groups["groups"]?.strings("group").contains(tool.group) == true)
-    let list = try tool("list", "--json").json
-    #expect(list["records"]?.arrayValue?.count == 10)
-    #expect(try tool("show", list["records"]?[0]?["id"]?.stringValue ?? "").status == 0)
-    #expect(try tool("accounts").standardOutput.contains("bob@contoso.example"))
     let alice = ["--client", Sample.mail, "--account", Sample.alice]
-    let present = Sample.accessToken(
-      "present", Sample.alice, Sample.mail, "Present.Read",
-      expiresOn: "\(Int(Date().timeIntervalSince1970) + 3600)")
-    #expect(try tool("import", "-", input: Sample.cache([present])).status == 0)
-    let token = try tool(["token", "--scope", "Present.Read"] + alice)
-    #expect(token.standardOutput == "secret-at-present\n", "\(token.standardError)")
-    #expect(try tool(["status"] + alice).status == 0)
-    #expect(try tool("clear", "--expired", "--yes").status == 0)
-    let exported = try tool("export").json
-    #expect(exported.secrets.contains("secret-at-valid"))
-    #expect(!exported.secrets.contains("secret-at-expired"))
-    #expect(try tool(["logout"] + alice).status == 0)
-    #expect(try tool.json("list", with: keyring)["records"]?.arrayValue?.isEmpty == true)
-    #expect(try tool("clear", "--all", "--yes").status == 0)
+    try tool.expectCommandsToWork(besideKeyring: keyring) {
+      let present = Sample.accessToken(
+        "present", Sample.alice, Sample.mail, "Present.Read",
+        expiresOn: "\(Int(Date().timeIntervalSince1970) + 3600)")
+      try tool("import", "-", input: Sample.cache([present])).exits(0)
+      try tool(["token", "--scope", "Present.Read"] + alice).exits(0, printing: "secret-at-present\n")
+      try tool(["status"] + alice).exits(0)
+      try tool(["logout"] + alice).exits(0)
+    }
     #expect(try tool("list").standardError.contains("No records in \(tool.group)."))
   }
 
@@ -71,14 +59,15 @@ struct EtcdTests {
           "KEY": key, "PASSWORD": cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle,
         ]), input: input)
     }
-    let imported = try run(["import", "-"], input: Sample.cache).exits(0)
-    #expect(imported.standardOutput == "10 records imported into \(tool.group), 0 there already.\n")
+    try run(["import", "-"], input: Sample.cache).exits(
+      0, printing: "10 records imported into \(tool.group), 0 there already.\n")
     #expect(try run(["list", "--json"]).json["records"]?.arrayValue?.count == 10)
   }
 
   @Test(.fault("no right")) func `What is missing or wrong is reported in llavero's name`() throws {
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": nil]).exits(2, code: "endpoints_required")
-    let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(1)
+    let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(
+      1, saying: "--etcd-password says where", hiding: "--key says")
     #expect(
       refused.standardError.hasPrefix("llavero: etcd rejected the user name"), "\(refused.standardError)")
     try tool("list", with: ["LLAVERO_PREFIX": "/elsewhere"]).exits(
@@ -90,8 +79,8 @@ struct EtcdTests {
     let files = try TemporaryDirectory()
     try tool.load(with: keyring)
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": files.path]
-    let result = try tool("copy", "--to-store", "etcd", with: unset).exits(0)
-    #expect(result.standardOutput == "10 records copied into \(tool.group), in etcd, 0 there already.\n")
+    try tool("copy", "--to-store", "etcd", with: unset).exits(
+      0, printing: "10 records copied into \(tool.group), in etcd, 0 there already.\n")
     let again = try tool("copy", "--to-store", "etcd", "--json", with: unset)
     #expect(try again.json["kept"] == .integer(10))
     try tool("copy", "--from-store", "etcd", "--to-store", "file", with: unset).exits(0)
@@ -170,9 +159,7 @@ struct EtcdTests {
   }
 
   @Test(.fault("etcd full"))
-  func `A full database takes no writes and can be read, and the doctor has advice`()
-    throws
-  {
+  func `A full database takes no writes and can be read, and the doctor has advice`() throws {
     var settings = Self.one
     settings.quota = 4 << 20
     let cluster = try EtcdCluster(settings)

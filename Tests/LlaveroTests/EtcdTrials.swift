@@ -10,9 +10,7 @@ import TokenCache
 @Suite(.serialized, .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))
 struct EtcdTrials {
   @Test(.fault("fifty machines"), .lab)
-  func `Fifty machines that renew one account's token at once ask for it twice at most`()
-    async throws
-  {
+  func `Fifty machines that renew one account's token at once ask for it twice at most`() async throws {
     let (lab, cluster) = (Lab.current, try EtcdCluster())
     let files = try TemporaryDirectory()
     let trusted = try [lab.caBundlePath, cluster.caBundle]

@@ -19,9 +19,7 @@ struct ExportTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `The private key of bound tokens is not exported, listed or imported`()
-    async throws
-  {
+  @Test func `The private key of bound tokens is not exported, listed or imported`() async throws {
     let tool = try Tool()
     let shard = ShardID(homeAccountID: nil, group: try KeychainGroup(tool.group))
     let key = #"{"Custom":{"a":1},"PopKey":{"rs256":{"secret":"secret-pop-key"}}}"#
@@ -49,9 +47,8 @@ struct ExportTests {
 
   @Test func `A file is new and readable by its owner only`() throws {
     let path = directory.path + "/cache.json"
-    let result = try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path).exits(0)
-    #expect(result.standardOutput.isEmpty)
-    #expect(result.standardError == "10 records of \(tool.group) written to \(path), in plaintext.\n")
+    try shell(#"umask 0; exec "$0" export "$1" --group "$2""#, path).exits(
+      0, printing: "", errors: "10 records of \(tool.group) written to \(path), in plaintext.\n")
     #expect(mode(of: path) == 0o600)
     #expect(try JSONValue(text: directory.contents("cache.json")) == JSONValue(text: Sample.cache))
   }
@@ -81,13 +78,12 @@ struct ExportTests {
 
   @Test func `A missing directory is an error`() throws {
     let path = try TemporaryDirectory().path + "/cache.json"
-    let result = try tool("export", path).exits(1)
-    #expect(result.standardError == "llavero: \(path) cannot be written: No such file or directory.\n")
+    try tool("export", path).exits(
+      1, errors: "llavero: \(path) cannot be written: No such file or directory.\n")
   }
 
   @Test func `An export to a terminal requires --reveal`() throws {
-    let refused = try tool.onTerminal("export").exits(2, saying: "--reveal")
-    #expect(!refused.text.contains("secret-"))
+    try tool.onTerminal("export").exits(2, saying: "--reveal", hiding: "secret-")
     try tool.onTerminal("export", "--reveal").exits(0, saying: "secret-at-valid")
   }
 

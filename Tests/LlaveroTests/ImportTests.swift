@@ -82,8 +82,8 @@ struct ImportTests {
 
   @Test(arguments: hostile)
   func `A file that is not a cache is refused`(_ text: Named<String>) throws {
-    let result = try tool(["import", try directory.file("input", text.value), "--json"]).exits(1)
-    #expect(result.standardOutput.isEmpty)
+    let result = try tool(["import", try directory.file("input", text.value), "--json"]).exits(
+      1, printing: "")
     let error = try result.error
     #expect(error?["advice"]?.stringValue?.contains("AccessToken") == true)
     #expect(!result.standardError.contains("secret-"))

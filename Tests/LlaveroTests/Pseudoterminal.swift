@@ -16,13 +16,16 @@ struct Screening {
       .map(String.init)
   }
 
-  /// Expects an exit code, and texts on the terminal.
+  /// Expects an exit code, texts that the terminal shows or hides, and its echo afterwards.
   @discardableResult
   func exits(
-    _ status: Int32, saying words: String..., sourceLocation: SourceLocation = #_sourceLocation
+    _ status: Int32, saying words: String..., hiding hidden: String...,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) -> Self {
     #expect(self.status == status, "\(text)", sourceLocation: sourceLocation)
     for word in words { #expect(text.contains(word), "\(text)", sourceLocation: sourceLocation) }
+    for word in hidden { #expect(!text.contains(word), "\(text)", sourceLocation: sourceLocation) }
+    #expect(echoes, "\(text)", sourceLocation: sourceLocation)
     return self
   }
 }

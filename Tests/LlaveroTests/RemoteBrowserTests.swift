@@ -56,7 +56,6 @@ struct RemoteBrowserTests {
       address = try browse(page)
       return " \(address)\n"
     }.exits(0)
-    #expect(screen.echoes)
     let said = "Signed in as alice@contoso.test, for User.Read openid profile."
     #expect(screen.lines.last?.hasSuffix(said) == true)
     let url = try #require(URL(string: address))
@@ -90,7 +89,6 @@ struct RemoteBrowserTests {
       seen = shown.count
       return steps.isEmpty ? nil : steps.removeFirst().typed(page, end) + "\n"
     }.exits(0)
-    #expect(screen.echoes)
     #expect(said.count == expected.count)
     for (text, reason) in zip(said.dropFirst(), expected) { #expect(text.contains(reason)) }
     #expect(!screen.text.contains(try #require(lab.requests(to: .token).first?.form["code"])))
@@ -106,14 +104,11 @@ struct RemoteBrowserTests {
       return String(repeating: "some text of many lines\n", count: 40_000)
     }.exits(0)
     #expect(screen.text.contains("That is not an address."))
-    #expect(screen.echoes)
   }
 
   @Test func `A pasted refusal exits with 5`() throws {
     lab.configure { $0.authorize = .deny }
-    let screen = try logIn("--no-browser") { page, _, _ in try browse(page) + "\n" }
-    #expect(screen.status == 5)
-    #expect(screen.echoes)
+    try logIn("--no-browser") { page, _, _ in try browse(page) + "\n" }.exits(5)
   }
 
   @Test(.fault("pasted twice"))
@@ -137,20 +132,18 @@ struct RemoteBrowserTests {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
-    let screen = try logIn("--no-browser", "--port", "\(port)") { page, _, _ in
+    try logIn("--no-browser", "--port", "\(port)") { page, _, _ in
       try browse(page, "-L")
       return nil
     }.exits(0)
-    #expect(screen.echoes)
     #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
 
   @Test(.fault("paste ends")) func `Ctrl-D ends pasting, and the wait goes on`() throws {
-    let screen = try logIn("--no-browser") { page, _, _ in
+    try logIn("--no-browser") { page, _, _ in
       DispatchQueue(label: "test.browser").async { _ = try? browse(page, "-L") }
       return "\u{4}"
     }.exits(0)
-    #expect(screen.echoes)
   }
 
   @Test(.fault("paste ends"), arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
@@ -173,10 +166,8 @@ struct RemoteBrowserTests {
   @Test(.fault("paste ends"))
   func `Ctrl-C on the terminal ends the sign-in, and shows no part of a paste`() throws {
     lab.configure { $0.authorize = .page }
-    let screen = try logIn("--no-browser") { _, _, _ in "http://localhost\u{3}" }
-    #expect(screen.status == 5)
-    #expect(screen.echoes)
-    #expect(!screen.text.contains("http://localhost\u{3}"))
+    try logIn("--no-browser") { _, _, _ in "http://localhost\u{3}" }
+      .exits(5, hiding: "http://localhost\u{3}")
   }
 
   @Test(.fault("no terminal"))
@@ -259,9 +250,8 @@ struct RemoteBrowserTests {
   @Test(.fault("port taken")) func `A port in use is reported before the sign-in`() throws {
     let port = try #require(URL(string: lab.baseURL)?.port)
     for arguments in [["--no-browser"], []] {
-      let result = try tool.run(["login", "--port", "\(port)"] + arguments)
-        .exits(1, saying: "Port \(port) of the loopback interface is in use")
-      #expect(!result.standardError.contains("ssh -L"))
+      try tool.run(["login", "--port", "\(port)"] + arguments).exits(
+        1, saying: "Port \(port) of the loopback interface is in use", hiding: "ssh -L")
     }
     #expect(lab.requests(to: .authorize).isEmpty)
   }

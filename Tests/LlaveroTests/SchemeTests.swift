@@ -33,8 +33,7 @@ struct SchemeTests {
   }
 
   private func list() throws -> JSONValue {
-    let result = try run("list", "--json")
-    #expect(result.status == 0 && result.standardError.isEmpty)
+    let result = try run("list", "--json").exits(0, errors: "")
     return try #require(try result.json["schemes"])
   }
 
@@ -120,13 +119,11 @@ struct SchemeTests {
     #expect(mode(of: file) == 0o640)
     #expect(!FileManager.default.fileExists(atPath: home.path + "/" + desktopFile()))
     #expect(try handler() == "org.example.other.desktop")
-    let again = try run("remove", Self.scheme)
-    #expect(again.status == 1 && again.standardError.contains("not installed"))
+    try run("remove", Self.scheme).exits(1, saying: "not installed")
   }
 
   @Test(.fault("json warning")) func `A warning is a member of the JSON`() throws {
-    let result = try run("install", "msauth.org.example.mail2", program, "--json")
-    #expect(result.status == 0 && result.standardError.isEmpty, "\(result)")
+    let result = try run("install", "msauth.org.example.mail2", program, "--json").exits(0, errors: "")
     #expect(try result.json["warnings"]?.arrayValue?.count == 1)
     #expect(
       try run("install", "msauth.org.example.mail2", program).standardError.hasPrefix("warning: xdg-open"))
@@ -147,9 +144,7 @@ struct SchemeTests {
       "ä.b",
       "ms-settings", "chrome-extension", "msauth.", "msauth.://auth", String(repeating: "a", count: 201),
     ].abbreviated)
-  func `A reserved scheme is a usage error, and nothing is written`(_ scheme: Named<String>)
-    throws
-  {
+  func `A reserved scheme is a usage error, and nothing is written`(_ scheme: Named<String>) throws {
     let scheme = scheme.value
     try run("install", "--", scheme, program).exits(2)
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
@@ -173,8 +168,8 @@ struct SchemeTests {
     let foreign = "[Desktop Entry]\nType=Application\nName=Mine\nExec=/bin/true\n"
     _ = try home.file(desktopFile(), foreign)
     for arguments in [["install", "--replace", Self.scheme, program], ["remove", Self.scheme]] {
-      let result = try Child.run(Tool.path, ["scheme"] + arguments, environment: environment)
-      #expect(result.status == 1 && result.standardError.contains("already exists"))
+      try Child.run(Tool.path, ["scheme"] + arguments, environment: environment).exits(
+        1, saying: "already exists")
     }
     #expect(try home.contents(desktopFile()) == foreign)
     #expect(try list() == .array([]))

@@ -52,9 +52,7 @@ struct SettingsTests {
       "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
     ])
   func `An invalid configuration exits with 2, and the message names the file`(text: String) throws {
-    let result = try accounts(text)
-    #expect(result.status == 2)
-    #expect(result.standardOutput.isEmpty)
+    let result = try accounts(text).exits(2, printing: "")
     let error = try result.error
     #expect(error?["code"]?.stringValue == "invalid_configuration")
     #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
@@ -74,9 +72,7 @@ struct SettingsTests {
   }
 
   @Test func `An invalid variable is named`() throws {
-    let result = try accounts(nil, variable: "no group")
-    #expect(result.status == 2)
-    #expect(result.standardError.contains("LLAVERO_GROUP"))
+    try accounts(nil, variable: "no group").exits(2, saying: "LLAVERO_GROUP")
   }
 
   @Test(.fault("bad HOME"))

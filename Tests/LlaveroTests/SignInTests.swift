@@ -47,11 +47,9 @@ struct SignInTests {
   }
 
   @Test func `A device code signs in`() throws {
-    let result = try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"])
-    #expect(result.status == 0)
-    #expect(result.standardOutput == "Signed in as alice@contoso.test, for Mail.Read openid profile.\n")
-    #expect(result.standardError.contains("enter the code"))
-    #expect(!result.standardError.contains("no display"))
+    try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"]).exits(
+      0, printing: "Signed in as alice@contoso.test, for Mail.Read openid profile.\n",
+      saying: "enter the code", hiding: "no display")
   }
 
   @Test func `A declined sign-in exits with 5`() throws {
@@ -133,9 +131,7 @@ struct SignInTests {
   }
 
   @Test(.fault("no browser"), arguments: [[], ["--json"]])
-  func `If no browser starts, every account is signed out, and the error is reported`(json: [String])
-    throws
-  {
+  func `If no browser starts, every account is signed out, and the error is reported`(json: [String]) throws {
     try tool.logIn()
     try tool.logIn("bob")
     let result = try tool.run(

@@ -128,16 +128,37 @@ extension Child {
   }
 }
 
+extension Pipe {
+  /// Writes as many empty lines as it holds: what writes to it then waits until they are read.
+  func fill() {
+    _ = fcntl(writing, F_SETFL, O_NONBLOCK)
+    for size in [4096, 1] {
+      while write(writing, [UInt8](repeating: 10, count: size), size) > 0 {}
+    }
+    _ = fcntl(writing, F_SETFL, 0)
+  }
+}
+
 extension Child.Result {
-  /// Expects an exit code, texts on standard error, and the code of the error that `--json` prints.
+  /// Expects an exit code, all or parts of the output and of standard error, texts that are in neither, and the code of the
+  /// error that `--json` prints.
   @discardableResult
   func exits(
-    _ status: Int32, saying words: String..., code: String? = nil,
+    _ status: Int32, printing output: String? = nil, errors: String? = nil, showing shown: String...,
+    saying words: String..., hiding hidden: String..., code: String? = nil,
     sourceLocation: SourceLocation = #_sourceLocation
   ) -> Self {
     #expect(self.status == status, "\(standardError)", sourceLocation: sourceLocation)
+    if let output { #expect(standardOutput == output, "\(standardError)", sourceLocation: sourceLocation) }
+    if let errors { #expect(standardError == errors, sourceLocation: sourceLocation) }
+    for text in shown {
+      #expect(standardOutput.contains(text), "\(standardError)", sourceLocation: sourceLocation)
+    }
     for text in words {
       #expect(standardError.contains(text), "\(standardError)", sourceLocation: sourceLocation)
+    }
+    for text in hidden {
+      #expect(!(standardOutput + standardError).contains(text), "\(self)", sourceLocation: sourceLocation)
     }
     if let code {
       let actual = try? error?["code"]?.stringValue

@@ -25,7 +25,8 @@ extension ApplicationTests {
         busAddress: broker.keyring.busAddress, limit: .seconds(600),
         directory: broker.keyring.directory + "/run/llavero")
       configure(config)
-      return try MSALPublicClientApplication(configuration: config, transport: entra, authenticator: entra)
+      return try MSALPublicClientApplication(
+        configuration: config, transport: entra.server, authenticator: entra.browser)
     }
 
     @Test(
@@ -118,7 +119,7 @@ extension ApplicationTests {
         busAddress: "unix:path=\(path)", limit: .seconds(86_400), directory: directory.path)
       let entra = FakeEntra()
       let application = try MSALPublicClientApplication(
-        configuration: config, transport: entra, authenticator: entra)
+        configuration: config, transport: entra.server, authenticator: entra.browser)
       // A call on the bus has a timeout of a minute.
       for _ in 0..<4 { #expect(!application.isCompatibleAADBrokerAvailable) }
     }

@@ -64,7 +64,7 @@ extension ApplicationTests {
         called.withLock { $0.append(text ?? "\((error as NSError?)?.code ?? 0)") }
       }
       application.getCurrentAccount(with: nil) { account, _, error in note(account?.username, error) }
-      #expect(called.withLock { $0 } == ["alice@contoso.example"])
+      #expect(called.withLock { $0 } == ["alice@contoso.test"])
       application.accountsFromDevice(for: MSALAccountEnumerationParameters()) { accounts, error in
         note(accounts?.first?.username, error)
       }
@@ -72,7 +72,7 @@ extension ApplicationTests {
       application.getDeviceInformation(with: MSALParameters()) { information, error in
         note(information.map { "\($0.deviceMode.rawValue)" }, error)
       }
-      #expect(called.withLock { $0 }.dropFirst() == ["alice@contoso.example", "0"])
+      #expect(called.withLock { $0 }.dropFirst() == ["alice@contoso.test", "0"])
       application.getWPJMetaDataDevice(with: nil, forTenantId: nil) { _, error in note(nil, error) }
       application.getDeviceTokenForSharedDevice(withResource: "r", scopes: nil) { _, error in note(nil, error)
       }
@@ -92,7 +92,7 @@ extension ApplicationTests {
     }
 
     @Test(.fault("early block")) func `A cache failure is reported before the call returns`() throws {
-      let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
+      let application = try MSALPublicClientApplication.test(entra, store: ScriptedStore.locked)
       let called = Mutex<[String]>([])
       application.getCurrentAccount(with: nil) { account, _, error in
         called.withLock { $0.append((error as NSError?)?.domain ?? "none") }
@@ -112,24 +112,24 @@ extension ApplicationTests {
 
     @Test func `The waiting sign-in can be cancelled by its class`() async throws {
       #expect(!MSALPublicClientApplication.cancelCurrentWebAuthSession())
-      entra.mood = .silent
+      entra.browser.idle()
       let task = Task { try await application.signIn() }
-      _ = try await entra.nextPage()
+      _ = try await entra.browser.nextPage()
       #expect(MSALPublicClientApplication.cancelCurrentWebAuthSession())
       let error = try await failure { try await task.value }
       #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
     }
 
     @Test func `A response to the app's own scheme completes the sign-in`() async throws {
-      entra.mood = .silent
+      entra.browser.idle()
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let task = Task { try await application.signIn() }
-      let state = try #require(try await entra.nextPage().parameter("state"))
+      let state = try #require(try await entra.browser.nextPage().parameter("state"))
       let foreign = URL(string: "example.app://auth?code=1&state=another")!
       #expect(!MSALPublicClientApplication.handleMSALResponse(foreign, sourceApplication: nil))
       let answer = URL(string: "example.app://auth?code=1&state=\(state)")!
       #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
-      #expect(try await task.value.account.username == "alice@contoso.example")
+      #expect(try await task.value.account.username == "alice@contoso.test")
     }
 
     @Test func `Blocking calls from every thread of the pool finish`() async throws {
@@ -168,10 +168,10 @@ extension ApplicationTests {
       }
       let account = try await application.signIn().account
       #expect(
-        try application.allAccounts().map(\.username) == ["alice@contoso.example", "carol@contoso.example"])
+        try application.allAccounts().map(\.username) == ["alice@contoso.test", "carol@contoso.example"])
       try application.remove(account)
       #expect(
-        provider.events.withLock { $0 } == ["update alice@contoso.example", "remove alice@contoso.example"])
+        provider.events.withLock { $0 } == ["update alice@contoso.test", "remove alice@contoso.test"])
     }
 
     @Test func `One library's failure to remove an account does not stop the others`() async throws {
@@ -183,7 +183,7 @@ extension ApplicationTests {
       let account = try await application.signIn().account
       let error = #expect(throws: NSError.self) { try application.remove(account) }
       #expect(error?.domain == "example")
-      #expect(provider.events.withLock { $0.last } == "remove alice@contoso.example")
+      #expect(provider.events.withLock { $0.last } == "remove alice@contoso.test")
     }
   }
 }

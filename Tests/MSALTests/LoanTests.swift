@@ -26,7 +26,7 @@ extension ApplicationTests {
       // No server is asked here.
       let entra = FakeEntra()
       let application = try MSALPublicClientApplication(
-        configuration: config, transport: entra, authenticator: entra)
+        configuration: config, transport: entra.server, authenticator: entra.browser)
       let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test" && !account.isSSOAccount)
       let result = try await application.silent(account)
@@ -38,7 +38,7 @@ extension ApplicationTests {
       config.tokenBroker = LoanBroker(
         transport: try SoupHTTPTransport(unixSocket: directory.path + "/none.sock"))
       let alone = try MSALPublicClientApplication(
-        configuration: config, transport: entra, authenticator: entra)
+        configuration: config, transport: entra.server, authenticator: entra.browser)
       let error = try await failure { try await alone.accountOfDevice() }
       #expect(error.internalCode == MSALInternalError.internalBrokerNotAvailable.rawValue)
     }

@@ -1,5 +1,6 @@
 import Foundation
 @testable import MSAL
+import TestSupport
 import Testing
 
 extension ApplicationTests {
@@ -39,7 +40,7 @@ extension ApplicationTests {
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       _ = try await application.signIn()
       let page = "https://login.microsoftonline.com/common/oauth2/v2.0/authorize"
-      let redirect = "http://localhost:8080"
+      let redirect = "http://localhost:37469"
       #expect(
         await hear() == [
           Heard(name: .MSALWebAuthDidStartLoad, url: page),
@@ -53,7 +54,7 @@ extension ApplicationTests {
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       try await application.silent(account)
-      entra.mood = .closed
+      entra.closePages()
       await #expect(throws: NSError.self) { try await application.signIn() }
       let heard = await hear()
       #expect(heard.map(\.name) == [.MSALWebAuthDidStartLoad, .MSALWebAuthDidFail])
@@ -65,7 +66,7 @@ extension ApplicationTests {
       let account = try await application.signIn().account
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
-      entra.mood = .closed
+      entra.closePages()
       let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.account = account
       let error = await #expect(throws: NSError.self) {
@@ -77,12 +78,12 @@ extension ApplicationTests {
     }
 
     @Test func `A response to the app's own scheme also posts completion`() async throws {
-      entra.mood = .silent
+      entra.browser.idle()
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       let task = Task { try await application.signIn() }
-      let state = try #require(try await entra.nextPage().parameter("state"))
+      let state = try #require(try await entra.browser.nextPage().parameter("state"))
       let answer = try #require(URL(string: "example.app://auth?code=secret&state=\(state)"))
       #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
       _ = try await task.value

@@ -34,7 +34,7 @@ struct OwnSchemeTests {
     config.bypassRedirectURIValidation = bypasses
     config.cacheConfig.store = InMemoryStore()
     return try MSALPublicClientApplication(
-      configuration: config, transport: entra, authenticator: defaultAuthenticator(config))
+      configuration: config, transport: entra.server, authenticator: defaultAuthenticator(config))
   }
 
   @Test(.fault("bare scheme"), arguments: ["msauth.://auth", "MSAUTH.://auth", "msauth.com.example.://auth"])
@@ -144,9 +144,9 @@ struct OwnSchemeTests {
       guard let state = page?.parameter("state"),
         let answer = URL(string: Self.redirectURI + "?code=1&state=\(state)")
       else { exit(2) }
-      entra.with { $0.nonce = page?.parameter("nonce") }
+      entra.serve(.alice, at: page)
       guard MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil),
-        try await signIn.value == "alice@contoso.example"
+        try await signIn.value == "alice@contoso.test"
       else { exit(3) }
       withExtendedLifetime(home) {}
     }

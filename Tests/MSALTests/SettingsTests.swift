@@ -2,6 +2,7 @@ import Foundation
 import HTTPSupport
 @testable import MSAL
 import Synchronization
+import TestSupport
 import Testing
 
 extension ApplicationTests {
@@ -17,10 +18,11 @@ extension ApplicationTests {
       let http = MSALGlobalConfig.httpConfig
       (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (3, 0, 7)
       defer { (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (1, 0.5, 300) }
-      entra.mood = .offline
-      entra.with { $0.timeouts = [] }
+      entra.goOffline()
+      let before = entra.server.requests.count
       await #expect(throws: NSError.self) { try await application.acquireTokenSilent(with: parameters) }
-      #expect(entra.with { $0.timeouts } == Array(repeating: .seconds(7), count: 4))
+      #expect(
+        entra.server.requests.dropFirst(before).map(\.timeout) == Array(repeating: .seconds(7), count: 4))
     }
 
     @Test func `Only a message with personal data is marked so`() async throws {
@@ -34,7 +36,7 @@ extension ApplicationTests {
       }
       MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskSecretsOnly
       let plain = try await messages { _ = try await application.signIn() }
-      let person = FakeEntra.Person.alice.homeAccountID
+      let person = TestPerson.alice.homeAccountID
       #expect(plain.contains { $0.text.contains(person) } && plain.contains { !$0.text.contains(person) })
       for message in plain {
         #expect(message.containsPII == message.text.contains(person), "\(message.text)")

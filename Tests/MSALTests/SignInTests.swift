@@ -23,15 +23,15 @@ extension ApplicationTests {
       #expect(result.scopes.contains("user.read"))
       #expect(!result.extendedLifeTimeToken && result.cacheError == nil)
       #expect(result.authority is MSALAADAuthority)
-      #expect(result.account.username == "alice@contoso.example")
-      #expect(result.account.identifier == FakeEntra.Person.alice.homeAccountID)
-      #expect(result.account.homeAccountId?.objectId == FakeEntra.Person.alice.objectID)
-      #expect(result.account.homeAccountId?.tenantId == FakeEntra.Person.alice.tenantID)
-      #expect(result.account.accountClaims?["name"] as? String == "A Person")
+      #expect(result.account.username == "alice@contoso.test")
+      #expect(result.account.identifier == TestPerson.alice.homeAccountID)
+      #expect(result.account.homeAccountId?.objectId == TestPerson.alice.uid)
+      #expect(result.account.homeAccountId?.tenantId == TestPerson.alice.home)
+      #expect(result.account.accountClaims?["name"] as? String == "A Name")
       #expect(result.account.accountClaims?["exp"] as? Int != nil)
       #expect(result.tenantProfile.isHomeTenantProfile)
-      #expect(result.tenantProfile.tenantId == FakeEntra.Person.alice.tenantID)
-      #expect(result.tenantProfile.identifier == FakeEntra.Person.alice.objectID)
+      #expect(result.tenantProfile.tenantId == TestPerson.alice.home)
+      #expect(result.tenantProfile.identifier == TestPerson.alice.uid)
       #expect(!"\(result)".contains("made-up") && !"\(result.account)".contains("alice"))
     }
 
@@ -40,13 +40,13 @@ extension ApplicationTests {
       let account = try #require(try application.allAccounts().first)
       #expect(account == result.account && account.hash == result.account.hash)
       #expect(try application.account(forIdentifier: account.identifier!.uppercased()) == account)
-      #expect(try application.account(forUsername: "Alice@contoso.example") == account)
+      #expect(try application.account(forUsername: "Alice@contoso.test") == account)
       let byProfile = MSALAccountEnumerationParameters(
-        tenantProfileIdentifier: FakeEntra.Person.alice.objectID)
+        tenantProfileIdentifier: TestPerson.alice.uid)
       #expect(try application.accounts(for: byProfile) == [account])
       #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()) == [account])
 
-      entra.mood = .offline
+      entra.goOffline()
       let silent = try await application.silent(account)
       #expect(silent.accessToken == result.accessToken)
     }
@@ -68,7 +68,7 @@ extension ApplicationTests {
       let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.promptType = .login
       parameters.preferredAuthMethod = .QRPIN
-      parameters.loginHint = "alice@contoso.example"
+      parameters.loginHint = "alice@contoso.test"
       parameters.domainHint = "contoso.example"
       parameters.extraScopesToConsent = ["mail.read"]
       parameters.extraQueryParameters = ["extra": "1"]
@@ -80,16 +80,16 @@ extension ApplicationTests {
       let result = try await application.acquireToken(with: parameters)
       #expect(result.correlationId == parameters.correlationId)
 
-      let url = try #require(entra.with { $0.startURLs.first })
+      let url = try #require(entra.browser.pages.first)
       #expect(url.path == "/organizations/oauth2/v2.0/authorize")
-      #expect(url.parameter("prompt") == "login" && url.parameter("login_hint") == "alice@contoso.example")
+      #expect(url.parameter("prompt") == "login" && url.parameter("login_hint") == "alice@contoso.test")
       #expect(
         url.parameter("domain_hint") == "contoso.example" && url.parameter("extra") == "1"
           && url.parameter("slice") == "test")
       #expect(url.parameter("scope")?.contains("mail.read") == true)
       #expect(url.parameter("pc") == "18" && url.parameter("brk_client_id") == "host")
       #expect(url.parameter("brk_redirect_uri") == "msauth.com.example.host://auth")
-      #expect(entra.with { $0.tokenRequests.first?["brk_client_id"] } == "host")
+      #expect(entra.server.tokenRequests.first?.form["brk_client_id"] == "host")
       #expect(
         url.parameter("claims")?.contains("nbf") == true && url.parameter("claims")?.contains("CP1") == true)
     }
@@ -105,13 +105,13 @@ extension ApplicationTests {
     }
 
     @Test(.conformance(12)) func `A sign-in that the user declines is userCanceled`() async throws {
-      entra.mood = .closed
+      entra.closePages()
       #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
     }
 
     @Test func `A refused silent request is interactionRequired`() async throws {
       let account = try await application.signIn().account
-      entra.mood = .refuses("invalid_grant")
+      entra.refuse("invalid_grant")
       let error = try await failure { try await application.silent(account, forceRefresh: true) }
       #expect(error.code == MSALError.interactionRequired.rawValue)
       #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
@@ -120,20 +120,20 @@ extension ApplicationTests {
 
     @Test func `An error about an account names it`() async throws {
       let account = try await application.signIn().account
-      entra.mood = .refuses("invalid_grant")
+      entra.refuse("invalid_grant")
       let error = try await failure { try await application.silent(account, forceRefresh: true) }
       #expect(error.userInfo[MSALHomeAccountIdKey] as? String == account.identifier)
-      #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == "alice@contoso.example")
+      #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == "alice@contoso.test")
       let byId = #expect(throws: NSError.self) { try application.account(forIdentifier: "some.body") }
       #expect(byId?.userInfo[MSALHomeAccountIdKey] as? String == "some.body")
       let byName = #expect(throws: NSError.self) {
-        try application.account(forUsername: "bob@contoso.example")
+        try application.account(forUsername: "bob@contoso.test")
       }
-      #expect(byName?.userInfo[MSALDisplayableUserIdKey] as? String == "bob@contoso.example")
+      #expect(byName?.userInfo[MSALDisplayableUserIdKey] as? String == "bob@contoso.test")
     }
 
     @Test(.conformance(67)) func `Declined scopes are reported with the granted ones`() async throws {
-      entra.mood = .grants("user.read openid profile")
+      entra.serve(.alice, granting: "user.read openid profile")
       let parameters = MSALInteractiveTokenParameters(
         scopes: ["user.read", "mail.read"], webviewParameters: MSALWebviewParameters())
       let error = try await failure { try await application.acquireToken(with: parameters) }
@@ -150,15 +150,17 @@ extension ApplicationTests {
         shown.withLock { $0 += [code.userCode, code.message, code.verificationURI.absoluteString] }
       }
       let result = try await application.acquireToken(with: parameters)
-      #expect(result.account.username == "alice@contoso.example")
+      #expect(result.account.username == "alice@contoso.test")
       #expect(
-        shown.withLock { $0 } == ["ABCD-EFGH", "Enter ABCD-EFGH.", "https://microsoft.com/devicelogin"])
+        shown.withLock { $0 } == [
+          "ABCD-EFGH", "Open the page and enter the code.", "https://microsoft.com/devicelogin",
+        ])
     }
 
     @Test func `Cancelling the task ends the sign-in`() async throws {
-      entra.mood = .silent
+      entra.browser.idle()
       let task = Task { try await application.signIn() }
-      _ = try await entra.nextPage()
+      _ = try await entra.browser.nextPage()
       task.cancel()
       #expect(await code { try await task.value } == MSALError.userCanceled.rawValue)
     }
@@ -175,19 +177,19 @@ extension ApplicationTests {
       let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
       parameters.signoutFromBrowser = true
       #expect(try await application.signout(with: account, signoutParameters: parameters))
-      #expect(try #require(entra.with { $0.startURLs.last }).path.hasSuffix("/logout"))
+      #expect(try #require(entra.browser.pages.last).path.hasSuffix("/logout"))
 
-      entra.mood = .closed
+      entra.closePages()
       #expect(
         await code { try await application.signout(with: account, signoutParameters: parameters) }
           == MSALError.userCanceled.rawValue)
     }
 
     @Test(.conformance(40)) func `With two accounts there is no current account`() async throws {
-      entra.with { $0.people = [.alice, .bob] }
       #expect(try await application.currentAccount(with: nil) == (nil, nil))
       let alice = try await application.signIn().account
       #expect(try await application.currentAccount(with: nil) == (alice, nil))
+      entra.serve(.bob)
       let bob = try await application.signIn().account
       let error = try await failure { try await application.currentAccount(with: nil) }
       #expect(error.internalCode == -42102)
@@ -197,7 +199,7 @@ extension ApplicationTests {
     }
 
     @Test(.conformance(71)) func `A failed save is reported with the result`() async throws {
-      let application = try MSALPublicClientApplication.test(entra, store: LockedStore())
+      let application = try MSALPublicClientApplication.test(entra, store: ScriptedStore.locked)
       let result = try await application.signIn()
       #expect(result.accessToken == "made-up-access-token")
       #expect(result.cacheError?.domain == NSOSStatusErrorDomain)
@@ -207,13 +209,13 @@ extension ApplicationTests {
     }
 
     @Test func `Unreadable accounts are reported, not counted as none or as the only one`() async throws {
-      let application = try MSALPublicClientApplication.test(entra, store: DamagedStore())
+      let application = try MSALPublicClientApplication.test(entra, store: ScriptedStore(isDamaged: true))
       func expectDamage<T>(_ work: () async throws -> T) async throws {
         let error = try await failure { try await work() }
         #expect(error.domain == NSOSStatusErrorDomain && error.code == -26275)
       }
       try await expectDamage { try application.allAccounts() }
-      try await expectDamage { try application.account(forUsername: "alice@contoso.example") }
+      try await expectDamage { try application.account(forUsername: "alice@contoso.test") }
       try await expectDamage {
         try await application.accountsFromDevice(for: MSALAccountEnumerationParameters())
       }

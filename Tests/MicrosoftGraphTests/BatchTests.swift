@@ -88,7 +88,7 @@ struct BatchTests {
     #expect(answers.map(\.status) == [200, 200, 200, 200])
     #expect(answers[1].body?.objectValue?.count == 2)
     #expect(try Self.parts(test) == [["a", "b", "c", "d"], ["a", "b", "c"]])
-    #expect(test.waits.seconds == [9])
+    #expect(test.clock.secondsWaited == [9])
   }
 
   @Test(.conformance(74)) func `A request that stays throttled is reported in the end`() async throws {
@@ -102,7 +102,7 @@ struct BatchTests {
     #expect(answers.map(\.status) == [429, 424])
     #expect(answers[0].error?.code == .throttled)
     #expect(answers[0].error?.message == "Slow down.")
-    #expect(test.waits.seconds == [3, 12])
+    #expect(test.clock.secondsWaited == [3, 12])
   }
 
   @Test(.conformance(73))

@@ -41,7 +41,7 @@ struct ChallengeTests {
     #expect(asked.claims.count == 3)
     #expect(asked.claims.last?.contains("\"nbf\"") == true)
     #expect(asked.claims.dropLast() == ["", ""])
-    #expect(test.waits.seconds.isEmpty)
+    #expect(test.clock.secondsWaited.isEmpty)
     let sent = test.sent.map { $0.headers["authorization"] }
     #expect(sent[0] == sent[1] && sent[1] != sent[2])
     // That token is for requests with the same claims. The next call gets another, which later ones get from the cache.

@@ -20,7 +20,7 @@ struct RetryTests {
     lab.inject(LabFault(.graph, count: 2, status: status, headers: ["Retry-After": "17"]))
     lab.inject(LabFault(.graph, status: status, headers: ["Retry-After": "0"]))
     #expect(try await test.graph().me().displayName == "Alice Álvarez")
-    #expect(test.waits.seconds == [17, 17, 0])
+    #expect(test.clock.secondsWaited == [17, 17, 0])
     #expect(test.sent.map { $0.headers["retry-attempt"] } == [nil, "1", "2", "3"])
     #expect(Set(test.sent.map { $0.headers["client-request-id"] }).count == 1)
   }
@@ -30,7 +30,7 @@ struct RetryTests {
     lab.inject(LabFault(.graph, status: 429, headers: headers))
     lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"]))
     _ = try await test.graph().me()
-    #expect(test.waits.seconds == [30, 0])
+    #expect(test.clock.secondsWaited == [30, 0])
   }
 
   @Test(.conformance(74))
@@ -39,7 +39,7 @@ struct RetryTests {
     let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
     #expect(error?.code == .serviceUnavailable)
     #expect(error?.httpStatus == 503)
-    #expect(test.waits.seconds == [3, 12, 27, 48, 75])
+    #expect(test.clock.secondsWaited == [3, 12, 27, 48, 75])
   }
 
   @Test(.conformance(74))
@@ -47,7 +47,7 @@ struct RetryTests {
     lab.inject(LabFault(.graph, count: 20, status: 429))
     let patient = GraphRetryPolicy(maximumWait: .seconds(100_000))
     await #expect(throws: GraphError(.throttled, "")) { try await test.graph(retries: patient).me() }
-    #expect(test.waits.seconds == [3, 12, 27, 48, 75, 108, 147, 180, 180])
+    #expect(test.clock.secondsWaited == [3, 12, 27, 48, 75, 108, 147, 180, 180])
     #expect(test.sent.count == 10)
   }
 
@@ -58,7 +58,7 @@ struct RetryTests {
     #expect(error?.code == .throttled)
     #expect(error?.retryAfter == .seconds(3600))
     #expect(error?.advice == "Try again in 3600 seconds.")
-    #expect(test.waits.seconds.isEmpty)
+    #expect(test.clock.secondsWaited.isEmpty)
   }
 
   @Test(.conformance(74)) func `A request that may have been carried out is not repeated`() async throws {

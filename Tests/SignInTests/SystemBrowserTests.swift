@@ -32,15 +32,17 @@ struct SystemBrowserTests {
     let desktop = [
       "HOME": "/proc/nonexistent", "XDG_DATA_HOME": "/proc/nonexistent", "XDG_DATA_DIRS": "/proc/nonexistent",
     ]
-    try await SystemBrowser(environment: ["BROWSER": "/proc/nonexistent/browser:false:true", "PATH": path])
-      .open(
-        url)
-    await expectError(.browserUnavailable) {
-      try await SystemBrowser(
-        environment: desktop.merging(["BROWSER": "false", "PATH": "/proc/nonexistent"]) { $1 }
-      ).open(url)
+    func open(_ environment: [String: String]) async throws(IdentityError) {
+      var browser = SystemBrowser(environment: environment)
+      // On a busy machine a command that fails may need longer than browsers get.
+      browser.watchTime = .seconds(300)
+      try await browser.open(url)
     }
-    await expectError(.browserUnavailable) { try await SystemBrowser(environment: ["PATH": path]).open(url) }
+    try await open(["BROWSER": "/proc/nonexistent/browser:false:true", "PATH": path])
+    await expectError(.browserUnavailable) {
+      try await open(desktop.merging(["BROWSER": "false", "PATH": "/proc/nonexistent"]) { $1 })
+    }
+    await expectError(.browserUnavailable) { try await open(["PATH": path]) }
   }
 
   @Test(arguments: ["file:///etc/passwd", "javascript:alert(1)", "mailto:x@y.test"])

@@ -26,12 +26,3 @@ public func expectError<T>(
 ) async -> IdentityError? {
   await #expect(throws: IdentityError(code, ""), sourceLocation: sourceLocation) { try await call() }
 }
-
-/// Expects a call to fail with an error of one code, and returns the error.
-@discardableResult
-package func expectCacheError<T>(
-  _ code: CacheError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-  in call: () async throws -> T
-) async -> CacheError? {
-  await #expect(throws: CacheError(code, ""), sourceLocation: sourceLocation) { try await call() }
-}

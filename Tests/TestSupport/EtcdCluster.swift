@@ -182,7 +182,7 @@ package final class EtcdCluster: Sendable {
       let log = open("\(directory)/\(node.name).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
       defer { close(log) }
       nodes[index].child = try Child(
-        "etcd",
+        EtcdNode.programs[index % EtcdNode.programs.count],
         [
           "--name", node.name, "--data-dir", "\(directory)/\(node.name)",
           "--listen-client-urls", "\(scheme)://\(node.client)",

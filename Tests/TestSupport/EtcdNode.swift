@@ -5,6 +5,12 @@ import Glibc
 ///
 /// Its data are on tmpfs: it calls fsync for every write, and the tests are not about the machine's disk.
 package final class EtcdNode: Sendable {
+  /// The programs of nodes, in turn: `etcd`, or those that `LLAVERO_TEST_ETCD` names, separated by colons.
+  package static let programs = {
+    let names = getenv("LLAVERO_TEST_ETCD").map { String(cString: $0) } ?? "etcd"
+    return names.split(separator: ":").map(String.init)
+  }()
+
   /// For tests that leave it as it is, each with a prefix of its own.
   package static let shared = Swift.Result { try EtcdNode() }
 
@@ -34,7 +40,7 @@ package final class EtcdNode: Sendable {
     let peerURL = "http://127.0.0.1:\(peer.number)"
     let log = try Pipe()
     let child = try Child(
-      "etcd",
+      programs[0],
       [
         "--name=node", "--data-dir=\(directory)/data", "--logger=zap", "--log-outputs=stderr",
         "--listen-client-urls=\(endpoint)", "--advertise-client-urls=\(endpoint)",
@@ -80,7 +86,7 @@ package final class EtcdNode: Sendable {
   package func control(_ arguments: [String], user: String? = nil) throws -> String {
     let user = user.map { ["--user", $0] } ?? []
     return try Child.output(
-      "etcdctl", ["--endpoints=\(endpoint)"] + user + arguments,
+      "etcdctl", ["--endpoints=\(endpoint)", "--command-timeout=60s"] + user + arguments,
       environment: Child.plain.merging(["ETCDCTL_API": "3"]) { $1 })
   }
 

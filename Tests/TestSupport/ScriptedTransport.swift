@@ -53,9 +53,21 @@ package enum ScriptedAnswer: Sendable {
   }
 }
 
+extension ScriptedAnswer {
+  /// A code for a sign-in on another device. `null` takes a member out.
+  package static func deviceCode(changing changes: JSONObject = [:]) -> ScriptedAnswer {
+    let fields: JSONObject = [
+      "device_code": "device-1", "user_code": "ABCD-EFGH",
+      "verification_uri": "https://microsoft.com/devicelogin", "expires_in": .integer(900),
+      "interval": .integer(5), "message": "Open the page and enter the code.",
+    ]
+    return .json(fields.merging(changes) { $1 }.filter { $0.value != .null })
+  }
+}
+
 /// An authority, and a service for its tokens, that responds as a test wants and records the requests.
 ///
-/// Without a script it only has a discovery document for every authority.
+/// Without a script it only has a discovery document for every authority, or passes requests on.
 package final class ScriptedTransport: HTTPTransport {
   package typealias Script = @Sendable (SeenRequest) async throws(HTTPTransportError) -> ScriptedAnswer?
 
@@ -69,7 +81,10 @@ package final class ScriptedTransport: HTTPTransport {
 
   private let state = Mutex(State())
 
-  package init() {}
+  private let base: (any HTTPTransport)?
+
+  /// - Parameter base: What is asked where a test has no response, also for discovery documents.
+  package init(base: (any HTTPTransport)? = nil) { self.base = base }
 
   /// Adds responses of the token endpoint, in their order.
   package func answerTokens(_ answers: ScriptedAnswer...) { state.withLock { $0.tokenAnswers += answers } }
@@ -81,7 +96,10 @@ package final class ScriptedTransport: HTTPTransport {
   package func script(_ script: @escaping Script) { state.withLock { $0.script = script } }
 
   /// Members of every discovery document in place of those it has.
-  package func setMetadata(_ members: JSONObject) { state.withLock { $0.metadata = members } }
+  package func setMetadata(_ members: JSONObject) {
+    precondition(base == nil, "The documents are those of the base.")
+    state.withLock { $0.metadata = members }
+  }
 
   package var requests: [SeenRequest] { state.withLock { $0.requests } }
   package var tokenRequests: [SeenRequest] { requests.filter { $0.url.path.hasSuffix("/token") } }
@@ -100,7 +118,9 @@ package final class ScriptedTransport: HTTPTransport {
       return state.script
     }
     var answer = try await script?(seen)
-    if answer == nil { answer = defaultAnswer(seen) }
+    if answer == nil { answer = addedAnswer(seen) }
+    if answer == nil, let base { return try await base.send(request) }
+    if answer == nil { answer = discoveryDocument(seen) }
     switch answer {
     case nil: throw .cannotConnect("nothing is scripted for \(seen.url)")
     case .failure(let error): throw error
@@ -116,18 +136,21 @@ package final class ScriptedTransport: HTTPTransport {
     }
   }
 
-  private func defaultAnswer(_ request: SeenRequest) -> ScriptedAnswer? {
+  /// The next of the responses that the test added for an endpoint.
+  private func addedAnswer(_ request: SeenRequest) -> ScriptedAnswer? {
     let path = request.url.path
     return state.withLock { state in
-      if path.hasSuffix("/token") {
-        return state.tokenAnswers.isEmpty ? nil : state.tokenAnswers.removeFirst()
+      if path.hasSuffix("/token"), !state.tokenAnswers.isEmpty { return state.tokenAnswers.removeFirst() }
+      if path.hasSuffix("/devicecode"), !state.deviceAnswers.isEmpty {
+        return state.deviceAnswers.removeFirst()
       }
-      if path.hasSuffix("/devicecode") {
-        return state.deviceAnswers.isEmpty ? nil : state.deviceAnswers.removeFirst()
-      }
-      guard path.hasSuffix("/.well-known/openid-configuration") else { return nil }
-      return .json(Self.document(for: request).merging(state.metadata) { $1 })
+      return nil
     }
+  }
+
+  private func discoveryDocument(_ request: SeenRequest) -> ScriptedAnswer? {
+    guard request.url.path.hasSuffix("/.well-known/openid-configuration") else { return nil }
+    return .json(Self.document(for: request).merging(state.withLock { $0.metadata }) { $1 })
   }
 
   /// The discovery document of the requested authority.

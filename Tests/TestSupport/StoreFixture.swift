@@ -1,54 +1,10 @@
 import Glibc
+package import StoreRules
 import Testing
 package import TokenCache
 import WorkerSupport
 
-/// Abilities of a store besides keeping one group.
-package struct StoreAbilities: OptionSet, Sendable {
-  package let rawValue: Int
-
-  package init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// It keeps more groups than one.
-  package static let groups = StoreAbilities(rawValue: 1)
-  /// Each shard is stored on its own.
-  package static let shards = StoreAbilities(rawValue: 2)
-  /// A shard can be damaged from outside.
-  package static let damage = StoreAbilities(rawValue: 4)
-  /// It signals changes by a counter.
-  package static let counter = StoreAbilities(rawValue: 8)
-  /// It refuses documents of more than 32 MiB.
-  package static let limit = StoreAbilities(rawValue: 16)
-  /// Its calls can be given up while they wait.
-  package static let waiting = StoreAbilities(rawValue: 32)
-}
-
-/// A new, empty place for a store, and a group in it.
-package protocol StoreFixture: Sendable {
-  static var abilities: StoreAbilities { get }
-  var group: KeychainGroup { get }
-
-  /// A store on that place, as another process would have it.
-  func newStore(timeout: Duration) throws -> any CacheStore
-
-  /// Damages an existing shard.
-  func damage(_ shard: ShardID) async throws
-
-  /// The group's counter in a store; once it is another than it was, where it changes a moment after the group.
-  func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64?
-}
-
 extension StoreFixture {
-  package func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64? {
-    store.generation(of: group)
-  }
-
-  package func generation(of store: any CacheStore) async -> UInt64? {
-    await generation(of: store, after: nil)
-  }
-
-  func newStore() throws -> any CacheStore { try newStore(timeout: .seconds(600)) }
-
   /// The group as an accessor on a store has it.
   package func accessor(on store: any CacheStore) -> TokenCacheAccessor {
     TokenCacheAccessor(store: store, group: group)

@@ -80,8 +80,9 @@ struct AccountTests {
 
   @Test func `An account that signed out of a client is not listed for it`() async throws {
     try await test.save(TestResponse(family: "1"))
-    try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
-      $0.setSignInState(.signedOut, of: TestPerson.alice.homeAccountID)
+    let id = TestPerson.alice.homeAccountID
+    try await test.cache.updateAccountMetadata(clientID: TestCache.client, of: id) {
+      $0.setSignInState(.signedOut, of: id)
     }
     #expect(try await test.accounts().isEmpty)
     #expect(try await test.accounts(signedInOnly: false).count == 1)
@@ -98,11 +99,11 @@ struct AccountTests {
 
   @Test func `A resolved authority is remembered until the sign-out`() async throws {
     let (common, id) = ("https://login.microsoftonline.com/common", TestPerson.alice.homeAccountID)
-    try await test.cache.updateAccountMetadata(clientID: TestCache.client) {
+    try await test.cache.updateAccountMetadata(clientID: TestCache.client, of: id) {
       $0.setResolvedAuthority("https://login.microsoftonline.com/tenant", for: common, homeAccountID: id)
     }
     func resolved() async throws -> String? {
-      try await test.cache.accountMetadata(clientID: TestCache.client.uppercased())?
+      try await test.cache.accountMetadata(clientID: TestCache.client.uppercased(), of: id)?
         .resolvedAuthority(for: common, homeAccountID: id.uppercased())
     }
     #expect(try await resolved() == "https://login.microsoftonline.com/tenant")

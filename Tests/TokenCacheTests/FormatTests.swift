@@ -90,13 +90,13 @@ struct FormatTests {
         "a": \(record("C", #""u.t": \#(signedIn), "v.t": \#(signedIn)"#)),
         "authority_map-c": \(record("c", #""v.t": {"sign_in_state": "signed_out"}"#))}}
       """)
-    var metadata = try #require(try await test.cache.accountMetadata(clientID: "c"))
-    #expect(metadata.signInState(of: "u.t") == .signedIn)
-    #expect(metadata.signInState(of: "v.t") == .signedOut)
+    #expect(try await test.state(of: "u.t", client: "c") == .signedIn)
+    #expect(try await test.state(of: "v.t", client: "c") == .signedOut)
+    try await test.cache.removeAccount("v.t", clientID: "C")
+    #expect(test.contents("v.t").accountMetadata.keys.sorted() == ["a"])
     try await test.cache.removeAccount("u.t", clientID: "C")
     #expect(try await test.document.accountMetadata.count == 1)
-    metadata = try #require(try await test.cache.accountMetadata(clientID: "c"))
-    #expect(metadata.signInState(of: "u.t") == .signedOut)
+    #expect(try await test.state(of: "u.t", client: "c") == .signedOut)
   }
 
   /// R4.14
@@ -163,24 +163,23 @@ struct FormatTests {
       var (one, other) = (CacheDocument(), CacheDocument())
       one.accounts["a.a-e-r"] = account(isFirst ? "a.a" : "b.b")
       other.accounts["a.a-e-r"] = account(isFirst ? "b.b" : "a.a")
-      one.formUnion(other)
-      #expect(one.accounts == ["a.a-e-r": account("a.a"), "b.b-e-r": account("b.b")])
+      #expect(
+        CacheDocument(union: [one, other]).accounts == ["a.a-e-r": account("a.a"), "b.b-e-r": account("b.b")])
     }
     var (one, other) = (CacheDocument(), CacheDocument())
     one.accounts = ["x": account("a.a"), "b.b-e-r": account("c.c"), "b.b-e-r-": account("d.d")]
     other.accounts["x"] = account("b.b")
-    one.formUnion(other)
-    #expect(one.accounts["x"] == account("a.a"))
-    #expect(one.accounts["b.b-e-r--"] == account("b.b"))
+    let union = CacheDocument(union: [one, other])
+    #expect(union.accounts["x"] == account("a.a"))
+    #expect(union.accounts["b.b-e-r--"] == account("b.b"))
   }
 
   @Test func `A member that is not an object gets another key, and is not lost`() throws {
-    var all = try CacheDocument(#"{"Account": {"k": 1}}"#)
-    for json in [
-      #"{"Account": {"k": {"username": "x"}}}"#, #"{"Account": {"k": "text"}}"#, #"{"Account": {"k": 1}}"#,
-    ] {
-      all.formUnion(try CacheDocument(json))
-    }
+    let all = CacheDocument(
+      union: try [
+        #"{"Account": {"k": 1}}"#, #"{"Account": {"k": {"username": "x"}}}"#, #"{"Account": {"k": "text"}}"#,
+        #"{"Account": {"k": 1}}"#,
+      ].map { try CacheDocument($0) })
     #expect(try all.json() == Data(#"{"Account":{"k":{"username":"x"},"k-":1,"k--":"text"}}"#.utf8))
   }
 
@@ -224,7 +223,7 @@ struct FormatTests {
     let id = TestPerson.alice.homeAccountID
     for client in [TestCache.client, TestCache.otherClient] {
       try await test.save(client: client)
-      try await test.cache.updateAccountMetadata(clientID: client) {
+      try await test.cache.updateAccountMetadata(clientID: client, of: id) {
         $0.setResolvedAuthority("https://answered", for: "https://asked", homeAccountID: id)
       }
     }
@@ -244,6 +243,6 @@ struct FormatTests {
     #expect(try await test.document.appMetadata.count == 2)
     // A client without metadata also remembers a sign-out.
     try await test.cache.removeAccount("u.t", clientID: "new")
-    #expect(try await test.cache.accountMetadata(clientID: "new")?.signInState(of: "u.t") == .signedOut)
+    #expect(try await test.state(of: "u.t", client: "new") == .signedOut)
   }
 }

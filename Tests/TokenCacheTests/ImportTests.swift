@@ -44,9 +44,8 @@ struct ImportTests {
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID, clientID: TestCache.client)
     try await source.save(TestResponse(person: .bob))
     _ = try await test.cache.import(try await source.document)
-    let metadata = try #require(try await test.cache.accountMetadata(clientID: TestCache.client))
-    #expect(metadata.signInState(of: TestPerson.alice.homeAccountID) == .signedOut)
-    #expect(metadata.signInState(of: TestPerson.bob.homeAccountID) == .signedIn)
+    #expect(try await test.state(of: TestPerson.alice.homeAccountID) == .signedOut)
+    #expect(try await test.state(of: TestPerson.bob.homeAccountID) == .signedIn)
   }
 
   @Test func `A member that is not an object is imported once, also if a record has its key`() throws {
@@ -121,6 +120,21 @@ struct ImportTests {
     #expect(document.accessTokens.count == 40_000)
   }
 
+  @Test(arguments: CacheError.Code.allCases)
+  func `Only an error of one account makes an import go on account by account`(_ code: CacheError.Code)
+    async throws
+  {
+    let source = TestCache()
+    for person in [TestPerson.alice, .bob] { try await source.save(TestResponse(person: person)) }
+    let test = TestCache(store: TestStore(shardsPerUpdate: 10))
+    test.store.fail(CacheError(code, "No."))
+    await expectCacheError(code) { [document = try await source.document] in
+      try await test.cache.import(document)
+    }
+    let isOfOneAccount = [.damaged, .newerVersion, .rolledBack, .tooLarge].contains(code)
+    #expect(test.store.updates.map(\.count) == (isOfOneAccount ? [3, 1] : [3]))
+  }
+
   @Test func `Every account gets a shard of its own`() async throws {
     let source = TestCache()
     for person in [TestPerson.alice, .bob] { try await source.save(TestResponse(person: person)) }
@@ -131,6 +145,6 @@ struct ImportTests {
     #expect(steps.withLock { $0 } == [[1, 3], [2, 3], [3, 3]])
     let contents = test.store.read(.all, in: test.cache.group)
     #expect(Set(contents.documents.keys) == [test.shard(nil), test.shard(.alice), test.shard(.bob)])
-    #expect(contents[test.shard(.alice)].recordCount == 4)
+    #expect(contents[test.shard(.alice)].recordCount == 5)
   }
 }

@@ -79,8 +79,7 @@ struct LimitTests {
       document.accessTokens["\(number)"] = Credential(
         type: .accessToken, homeAccountID: "u.t", environment: "e", clientID: "c", secret: "s")
     }
-    var all = CacheDocument()
-    all.formUnion(document)
+    var all = CacheDocument(union: [document])
     #expect(all == document)
     #expect(all.credentials.count == 200_000)
     #expect(all.removeCredentials { _ in true }.count == 200_000)

@@ -46,6 +46,17 @@ struct TestCache: Sendable {
         homeAccountID: homeAccountID))
   }
 
+  /// Whether an account is signed in to a client.
+  func state(of homeAccountID: String, client: String = client) async throws -> SignInState? {
+    try await cache.accountMetadata(clientID: client, of: homeAccountID)?.signInState(of: homeAccountID)
+  }
+
+  /// The shard of an account, or of records without an account, as it is stored.
+  func contents(_ homeAccountID: String?) -> CacheDocument {
+    let shard = ShardID(homeAccountID: homeAccountID, group: cache.group)
+    return store.read(.some([shard]), in: cache.group)[shard]
+  }
+
   /// Takes in a cache given as JSON.
   func load(_ json: String) async throws { _ = try await cache.import(CacheDocument(json)) }
 
@@ -169,6 +180,8 @@ struct TestResponse: Sendable {
 final class TestStore: CacheStore {
   private struct State {
     var failure: CacheError?
+    /// How many shards an update writes before its process is killed.
+    var writesBeforeDeath: Int?
     var problems: [StoreProblem] = []
     var reads = 0
     var updates: [[ShardID]] = []
@@ -176,12 +189,18 @@ final class TestStore: CacheStore {
 
   private let state = Mutex(State())
   private let memory = InMemoryStore()
+  let shardsPerUpdate: Int
+
+  init(shardsPerUpdate: Int = 1) { self.shardsPerUpdate = shardsPerUpdate }
 
   var reads: Int { state.withLock { $0.reads } }
   var updates: [[ShardID]] { state.withLock { $0.updates } }
 
   /// Makes every further update fail after the change was made and before it is kept.
   func fail(_ failure: CacheError) { state.withLock { $0.failure = failure } }
+
+  /// Makes every further update write only so many of its shards, and fail; `nil` ends that.
+  func kill(after writes: Int?) { state.withLock { $0.writesBeforeDeath = writes } }
 
   /// Makes every further read meet a problem.
   func report(_ problem: StoreProblem) { state.withLock { $0.problems = [problem] } }
@@ -200,15 +219,22 @@ final class TestStore: CacheStore {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
-    let failure = state.withLock { state in
+    let (failure, writes) = state.withLock { state in
       state.updates.append(shards)
-      return state.failure
+      return (state.failure, state.writesBeforeDeath)
     }
-    return try memory.update(shards, in: group) { contents throws(CacheError) in
+    let result = try memory.update(shards, in: group) { contents throws(CacheError) in
+      let before = contents.documents
       let result = try change(&contents)
       if let failure { throw failure }
+      if let writes {
+        let changed = shards.filter { contents.documents[$0] != before[$0] }
+        for shard in changed.dropFirst(writes) { contents.documents[shard] = before[shard] }
+      }
       return result
     }
+    if writes != nil { throw CacheError(.unavailable, "Killed.") }
+    return result
   }
 
   func remove(_ removal: Removal, in group: KeychainGroup) -> Int { memory.remove(removal, in: group) }

@@ -112,11 +112,11 @@ struct CacheWork {
         let file = try SharedLockFile(
           directory: RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path,
           name: String(sha256Hex(group.name).prefix(32)) + ".lock")
-        file.withLock(orThrow: { _ in exit(70) }) {
-          file.beginWrite()
-          writeLine("writing")
-          while readLine() != nil {}
-        }
+        try file.lock()
+        file.beginWrite()
+        writeLine("writing")
+        while readLine() != nil {}
+        file.unlock()
       default: exit(64)
       }
     }

@@ -52,19 +52,21 @@ package final class SharedLockFile: @unchecked Sendable {
     return counter.pointee.load(ordering: .sequentiallyConsistent)
   }
 
-  /// Runs `body` while no other process and no other `SharedLockFile` holds this lock; not reentrant.
-  package func withLock<T, E: Error>(
-    orThrow failure: (PrivateFileError) -> E, _ body: () throws(E) -> T
-  ) throws(E) -> T {
+  /// Waits until no other process, thread or `SharedLockFile` holds this lock, and takes it; not reentrant.
+  package func lock() throws(PrivateFileError) {
     threads.wait()
-    defer { threads.signal() }
     do {
-      try lock()
+      try lockFile()
     } catch {
-      throw failure(error)
+      threads.signal()
+      throw error
     }
-    defer { flock(descriptor, LOCK_UN) }
-    return try body()
+  }
+
+  /// Releases the lock.
+  package func unlock() {
+    flock(descriptor, LOCK_UN)
+    threads.signal()
   }
 
   /// Makes the counter odd: from now on no reader trusts its memory. The caller holds the lock.
@@ -93,7 +95,7 @@ package final class SharedLockFile: @unchecked Sendable {
     currentMapping.load(ordering: .acquiring).map(OpenedLockFile.counter)
   }
 
-  private func lock() throws(PrivateFileError) {
+  private func lockFile() throws(PrivateFileError) {
     while true {
       try OpenedLockFile.lock(descriptor, path: path)
       let opened: OpenedLockFile

@@ -18,7 +18,7 @@ extension PublicClient {
   /// `Account.source` says which are the broker's.
   ///
   /// An account that was signed out of this client is not listed because the broker has it, unless the filter asks for
-  /// such. Unless the broker is required, a failing one counts as absent.
+  /// such; neither is one of which the cache cannot be read. Unless the broker is required, a failing one counts as absent.
   ///
   /// - Throws: ``IdentityError/Code/cache``, and what the broker throws.
   public func accountsFromDevice(
@@ -44,22 +44,34 @@ extension PublicClient {
   ) async throws(IdentityError) -> DeviceAccounts {
     let filter = ofThisClient(filter)
     let clientID = filter.clientID ?? ""
-    let own = try await readingCache { () throws(CacheError) in try snapshot?.accounts(filter) } ?? []
-    guard let broker = try broker(for: configuration.authority) else { return DeviceAccounts(accounts: own) }
+    let own = try await readingCache { () throws(CacheError) in try snapshot?.accounts(filter) }
+    guard let broker = try broker(for: configuration.authority) else {
+      return DeviceAccounts(accounts: own ?? [])
+    }
     let theirs: [Account]
     do {
       theirs = try await broker.accounts(clientID: clientID, correlationID: correlationID ?? .random())
     } catch {
       guard configuration.brokerPolicy == .automatic, error.code != .cancelled else { throw error }
       log.info("The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
-      return DeviceAccounts(accounts: own, brokerFailure: error.code == .noBroker ? nil : error)
+      return DeviceAccounts(accounts: own ?? [], brokerFailure: error.code == .noBroker ? nil : error)
     }
-    let metadata = snapshot?.accountMetadata(clientID: clientID)
+    func isSignedOut(_ account: Account) -> Bool {
+      // The broker does without a cache that cannot be read at all.
+      guard let snapshot, own != nil else { return false }
+      do throws(CacheError) {
+        let metadata = try snapshot.accountMetadata(clientID: clientID, of: account.homeAccountID)
+        return metadata?.signInState(of: account.homeAccountID) == .signedOut
+      } catch {
+        log.info("An account of the broker is not listed.", ["reason": "\(error.code.rawValue)"])
+        return true
+      }
+    }
     return DeviceAccounts(
-      accounts: own.merging(
+      accounts: (own ?? []).merging(
         theirs.filter { account in
           filter.matches(account) && isOfSameCloud(account)
-            && (!filter.signedInOnly || metadata?.signInState(of: account.homeAccountID) != .signedOut)
+            && !(filter.signedInOnly && isSignedOut(account))
         }))
   }
 
@@ -100,10 +112,10 @@ extension PublicClient {
     }
   }
 
-  /// What is known of a client's accounts.
-  func accountMetadata(clientID: String) async throws(IdentityError) -> AccountMetadata? {
+  /// What this client knows of an account.
+  func accountMetadata(of account: Account) async throws(IdentityError) -> AccountMetadata? {
     try await readingCache { () async throws(CacheError) in
-      try await cache.accountMetadata(clientID: clientID)
+      try await cache.accountMetadata(clientID: configuration.clientID, of: account.homeAccountID)
     }
   }
 
@@ -130,19 +142,17 @@ package struct DeviceAccounts: Sendable {
 extension [Account] {
   /// These accounts with what another list knows of them, and then the others of that list.
   fileprivate func merging(_ others: [Account]) -> [Account] {
-    func isSame(_ one: Account, _ other: Account) -> Bool {
-      one.homeAccountID.normalized == other.homeAccountID.normalized
-    }
+    let theirs = Dictionary(others.map { ($0.homeAccountID.normalized, $0) }) { first, _ in first }
+    let ours = Set(map(\.homeAccountID.normalized))
     let known = map { own in
-      guard let other = others.first(where: { isSame(own, $0) }) else { return own }
-      let more = other.tenantProfiles.filter { profile in
-        !own.tenantProfiles.contains { $0.tenantID == profile.tenantID }
-      }
+      guard let other = theirs[own.homeAccountID.normalized] else { return own }
+      let tenants = Set(own.tenantProfiles.map(\.tenantID))
+      let more = other.tenantProfiles.filter { !tenants.contains($0.tenantID) }
       return Account(
         homeAccountID: own.homeAccountID, username: own.username ?? other.username,
         environment: own.environment, tenantProfiles: own.tenantProfiles + more,
         source: other.source ?? own.source)
     }
-    return known + others.filter { other in !contains { isSame($0, other) } }
+    return known + others.filter { !ours.contains($0.homeAccountID.normalized) }
   }
 }

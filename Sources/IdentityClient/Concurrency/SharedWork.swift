@@ -20,18 +20,13 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct State {
     /// Work that has not ended; callers may join it, also when it has no waiting caller.
     var works: [Key: Work] = [:]
-    /// Callers that were cancelled before they began to wait.
-    var abandoned: Set<Int> = []
     var nextID = 0
     /// Who waits for the end of all work.
     var idlers: [CheckedContinuation<Void, Never>] = []
 
     /// Takes a caller out, and cancels the work with the last.
     mutating func abandon(_ key: Key, _ id: Int) -> CheckedContinuation<Outcome, Never>? {
-      guard let continuation = works[key]?.waiting.removeValue(forKey: id) else {
-        abandoned.insert(id)
-        return nil
-      }
+      guard let continuation = works[key]?.waiting.removeValue(forKey: id) else { return nil }
       if works[key]?.waiting.isEmpty == true {
         works[key]?.isCancelled = true
         works[key]?.task.cancel()
@@ -52,8 +47,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
     let outcome: Outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isAbandoned = state.withLock { state in
-          guard !state.abandoned.contains(id) else { return true }
+        let isCancelled = state.withLock { state in
+          // A later cancellation finds the continuation.
+          guard !Task.isCancelled else { return true }
           if state.works[key] == nil {
             state.works[key] = Work(job: work, task: begin(key, work), waiting: [id: continuation])
           } else {
@@ -62,13 +58,12 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
           }
           return false
         }
-        if isAbandoned { continuation.resume(returning: .failure(.cancelled)) }
+        if isCancelled { continuation.resume(returning: .failure(.cancelled)) }
       }
     } onCancel: {
       let continuation = state.withLock { $0.abandon(key, id) }
       continuation?.resume(returning: .failure(.cancelled))
     }
-    state.withLock { _ = $0.abandoned.remove(id) }
     return try outcome.get()
   }
 

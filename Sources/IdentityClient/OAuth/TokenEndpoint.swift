@@ -8,7 +8,6 @@ struct TokenEndpoint: Sendable {
   let sender: HTTPSender
   let configuration: ClientConfiguration
   let telemetry: ServerTelemetry
-  let now: @Sendable () -> Date
 
   /// A form for an endpoint, with what goes along in the header.
   struct Request: Sendable {

@@ -18,15 +18,15 @@ package enum BrowserEvent: Sendable {
 final class BrowserSession: Sendable {
   private typealias Outcome = Result<[String: String], IdentityError>
 
-  private struct State {
-    var isRunning = false
+  /// The sign-in that waits.
+  private struct Waiting {
     /// The redirect URI of the application's own scheme that the response will come to, until it has come.
     var redirectURI: URL?
-    var isExpected: (@Sendable ([String: String]) -> Bool)?
-    var responses: AsyncStream<[String: String]>.Continuation?
+    let isExpected: @Sendable ([String: String]) -> Bool
+    let responses: AsyncStream<[String: String]>.Continuation
   }
 
-  private let state = Mutex(State())
+  private let waiting = Mutex<Waiting?>(nil)
   private let onEvent: @Sendable (BrowserEvent) -> Void
 
   init(onEvent: @escaping @Sendable (BrowserEvent) -> Void) {
@@ -50,11 +50,10 @@ final class BrowserSession: Sendable {
       parameters["state"].map { isEqualInConstantTime($0, expected) } ?? false
     }
     let (responses, continuation) = AsyncStream<[String: String]>.makeStream()
-    let isFree = state.withLock { state in
-      guard !state.isRunning else { return false }
-      state = State(
-        isRunning: true, redirectURI: isOwnScheme ? redirectURI : nil, isExpected: isExpected,
-        responses: continuation)
+    let isFree = waiting.withLock { waiting in
+      guard waiting == nil else { return false }
+      waiting = Waiting(
+        redirectURI: isOwnScheme ? redirectURI : nil, isExpected: isExpected, responses: continuation)
       return true
     }
     guard isFree else {
@@ -62,7 +61,7 @@ final class BrowserSession: Sendable {
         .interactiveSessionAlreadyRunning, "Another sign-in waits for its browser.",
         advice: "Finish or cancel it first.")
     }
-    defer { state.withLock { $0 = State() } }
+    defer { waiting.withLock { $0 = nil } }
 
     let used = Mutex(redirectURI)
     let onEvent = onEvent
@@ -99,13 +98,13 @@ final class BrowserSession: Sendable {
   ///
   /// - Returns: Whether it is the response that is waited for.
   func handle(_ url: URL) -> Bool {
-    state.withLock { state in
-      guard let redirectURI = state.redirectURI, let parameters = url.answer(to: redirectURI),
-        state.isExpected?(parameters) ?? false
+    waiting.withLock { waiting in
+      guard let redirectURI = waiting?.redirectURI, let parameters = url.answer(to: redirectURI),
+        waiting?.isExpected(parameters) == true
       else { return false }
       // The response counts once.
-      state.redirectURI = nil
-      state.responses?.yield(parameters)
+      waiting?.redirectURI = nil
+      waiting?.responses.yield(parameters)
       return true
     }
   }

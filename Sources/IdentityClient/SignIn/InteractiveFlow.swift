@@ -193,7 +193,8 @@ extension PublicClient {
   /// out.
   fileprivate func prompt(of request: InteractiveRequest) async -> Prompt {
     guard let account = request.account, request.prompt != .consent else { return request.prompt }
-    let metadata = try? await cache.accountMetadata(clientID: configuration.clientID)
+    let metadata = try? await cache.accountMetadata(
+      clientID: configuration.clientID, of: account.homeAccountID)
     return metadata?.signInState(of: account.homeAccountID) == .signedOut ? .login : request.prompt
   }
 }

@@ -5,6 +5,7 @@ import TokenCache
 protocol TokenParameters: Sendable {
   var scopes: [String] { get }
   var claims: ClaimsRequest? { get }
+  var authenticationScheme: PopScheme? { get }
   var extraQueryParameters: [String: String] { get }
   var authority: Authority? { get }
   var correlationID: UUID { get }

@@ -33,7 +33,7 @@ struct SilentFlow: Sendable {
     guard !account.homeAccountID.isEmpty else {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
-    let metadata = try await client.accountMetadata(clientID: configuration.clientID)
+    let metadata = try await client.accountMetadata(of: account)
     if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
     let asked = request.authority ?? configuration.authority
     self.request = request

@@ -15,11 +15,12 @@ public struct CacheSnapshot: Sendable {
   /// The whole group as one unified cache, which any MSAL library reads, without the private key of bound tokens, which
   /// no other program may have.
   public var document: CacheDocument {
-    var all = CacheDocument()
-    for (_, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      all.formUnion(document)
+    let common = ShardID(homeAccountID: nil, group: group)
+    // What the shard without an account knows of accounts is newer.
+    let shards = contents.documents.sorted {
+      ($0.key == common ? "" : $0.key.rawValue) < ($1.key == common ? "" : $1.key.rawValue)
     }
-    return all.withoutPopKeys
+    return CacheDocument(union: shards.map(\.value)).withoutPopKeys
   }
 
   /// Throws unless all of the group can be read.
@@ -45,7 +46,7 @@ public struct CacheSnapshot: Sendable {
       let signedIn = SignedInAccounts(clientID, in: contents[common], clouds: clouds)
       accounts.removeAll { account in
         let shard = ShardID(homeAccountID: account.homeAccountID, group: group)
-        return !signedIn.contains(account.homeAccountID, refreshTokens: contents[shard].refreshTokens.values)
+        return !signedIn.contains(account.homeAccountID, in: contents[shard])
       }
     }
     guard accounts.isEmpty else { return accounts }
@@ -57,15 +58,23 @@ public struct CacheSnapshot: Sendable {
     return []
   }
 
-  /// A client's account metadata; `nil` if it has none or it cannot be read.
-  package func accountMetadata(clientID: String) -> AccountMetadata? {
-    contents[ShardID(homeAccountID: nil, group: group)].accountMetadata(clientID: clientID)
+  /// What a client knows of an account; `nil` if it knows nothing.
+  ///
+  /// - Throws: The ``CacheError`` of an unreadable part that may hold it.
+  package func accountMetadata(
+    clientID: String, of homeAccountID: String
+  ) throws(CacheError) -> AccountMetadata? {
+    let place = MetadataPlace(
+      clientID: clientID, homeAccountID: homeAccountID,
+      account: ShardID(homeAccountID: homeAccountID, group: group),
+      common: ShardID(homeAccountID: nil, group: group))
+    try contents.checkReadable(place.shards)
+    return contents.accountMetadata(at: place)
   }
 
   /// The home account ids of the accounts in each client's metadata, by client id.
   package var homeAccountIDsByClient: [String: Set<String>] {
-    let all = contents[ShardID(homeAccountID: nil, group: group)].accountMetadata.values
-    return all.reduce(into: [:]) { found, metadata in
+    contents.documents.values.flatMap(\.accountMetadata.values).reduce(into: [:]) { found, metadata in
       found[metadata.clientID ?? "", default: []].formUnion(metadata.homeAccountIDs)
     }
   }
@@ -132,7 +141,7 @@ extension StoreProblem {
     case .wrongKey:
       CacheError(
         .wrongKey, "A part of the cache cannot be opened: \(detail)",
-        advice: "It was not changed. Restore the store's files from one backup.")
+        advice: "It was not changed. Restore the whole store from one backup.")
     case .rolledBack:
       CacheError(
         .rolledBack, "A part of the cache is not the current version: \(detail)",

@@ -18,6 +18,7 @@ extension TokenCacheAccessor {
 /// The accounts that are signed in to a client.
 struct SignedInAccounts {
   private let clientID: String
+  /// Those that older versions have written.
   private let states: [String: SignInState]
   private let family: String?
 
@@ -27,12 +28,17 @@ struct SignedInAccounts {
     family = common.family(of: clientID, environment: nil, in: clouds)
   }
 
-  func contains(_ homeAccountID: String, refreshTokens: some Sequence<Credential>) -> Bool {
-    switch states[homeAccountID.normalized] ?? .unknown {
-    case .signedIn: true
-    case .signedOut: false
+  /// Whether an account is signed in, with the account's shard.
+  func contains(_ homeAccountID: String, in document: CacheDocument) -> Bool {
+    var state = states[homeAccountID.normalized] ?? .unknown
+    if state == .unknown {
+      state = document.accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown
+    }
+    switch state {
+    case .signedIn: return true
+    case .signedOut: return false
     case .unknown:
-      refreshTokens.contains { token in
+      return document.refreshTokens.values.contains { token in
         homeAccountID.matches(token.homeAccountID)
           && (clientID.matches(token.clientID) || (family?.matches(token.familyID) ?? false))
       }

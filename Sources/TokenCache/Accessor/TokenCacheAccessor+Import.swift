@@ -11,6 +11,11 @@ public struct ImportSummary: Sendable, Hashable {
     self.saved = saved
     self.kept = kept
   }
+
+  static func += (sum: inout ImportSummary, other: ImportSummary) {
+    sum.saved += other.saved
+    sum.kept += other.kept
+  }
 }
 
 extension TokenCacheAccessor {
@@ -22,7 +27,7 @@ extension TokenCacheAccessor {
   ///
   /// - Parameters:
   ///   - document: The cache, of any MSAL library.
-  ///   - progress: Called after each shard with the numbers of finished shards and of all shards.
+  ///   - progress: Called after each update of the store with the numbers of finished shards and of all shards.
   /// - Returns: How many records were saved, and how many the group had already.
   /// - Throws: ``CacheError``; accounts imported before stay.
   public func `import`(
@@ -30,15 +35,50 @@ extension TokenCacheAccessor {
   ) async throws(CacheError) -> ImportSummary {
     let parts = document.withoutPopKeys.split(in: group)
     var summary = ImportSummary()
-    for (index, part) in parts.enumerated() {
+    let hasOlderStates = document.accountMetadata.isEmpty ? false : try await hasOlderStates()
+    var done = 0
+    func add(_ batch: ArraySlice<(shard: ShardID, document: CacheDocument)>) async throws(CacheError) {
       let clouds = clouds
-      let merged = try await store.update([part.shard], in: group) { contents in
-        contents[part.shard].merge(part.document, in: clouds)
+      // What older versions have written of the accounts is moved, so that what is imported counts.
+      let states = hasOlderStates ? batch.flatMap { $0.document.accountMetadata.values } : []
+      let places = states.flatMap { self.places(of: $0) }
+      let shards = batch.map(\.shard) + (places.isEmpty ? [] : [commonShard])
+      summary += try await store.update(shards, in: group) { contents in
+        for place in places { contents.moveAccountMetadata(at: place) }
+        var merged = ImportSummary()
+        for part in batch { merged += contents[part.shard].merge(part.document, in: clouds) }
+        return merged
       }
-      summary.saved += merged.saved
-      summary.kept += merged.kept
-      progress(index + 1, parts.count)
+      done += batch.count
+      progress(done, parts.count)
+    }
+    while done < parts.count {
+      let batch = parts[done...].prefix(max(store.shardsPerUpdate, 1))
+      do throws(CacheError) {
+        try await add(batch)
+      } catch  where batch.count > 1 && error.code.isOfOneShard {
+        // One account that cannot be saved must not keep those before it.
+        for part in batch { try await add([part]) }
+      }
     }
     return summary
+  }
+
+  /// Whether older versions have written of accounts into the shard without an account.
+  private func hasOlderStates() async throws(CacheError) -> Bool {
+    let common = try await contents(.some([commonShard]))[commonShard]
+    return common.accountMetadata.values.contains { !$0.homeAccountIDs.isEmpty }
+  }
+
+  private func places(of metadata: AccountMetadata) -> [MetadataPlace] {
+    metadata.homeAccountIDs.map { place(ofMetadata: metadata.clientID ?? "", of: $0) }
+  }
+}
+
+extension CacheError.Code {
+  /// Whether one shard may be the cause, so that others can still be saved. A wrong key may be that of the whole store, for
+  /// which a person would be asked again.
+  fileprivate var isOfOneShard: Bool {
+    [.damaged, .newerVersion, .rolledBack, .tooLarge].contains(self)
   }
 }

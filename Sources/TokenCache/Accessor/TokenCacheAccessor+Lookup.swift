@@ -48,16 +48,6 @@ extension TokenCacheAccessor {
       .appMetadata(clientID: clientID, environment: environment, in: clouds)
   }
 
-  /// Reads a client's account metadata; `nil` if it has none.
-  public func accountMetadata(clientID: String) async throws(CacheError) -> AccountMetadata? {
-    let document =
-      if let known = rememberedDocument(commonShard) {
-        known
-      } else {
-        try await contents(.some([commonShard]))[commonShard]
-      }
-    return document.accountMetadata(clientID: clientID)
-  }
 }
 
 extension CacheDocument {

@@ -12,11 +12,12 @@ extension TokenCacheAccessor {
     _ homeAccountID: String, clientID: String? = nil
   ) async throws(CacheError) -> [Credential] {
     let (account, common) = (shard(homeAccountID), commonShard)
+    let metadata = clientID.map { place(ofMetadata: $0, of: homeAccountID) }
     // A program that ignores the format's rules may have put records of the account into other shards.
     let others = try await contents(.all).documents.filter {
       ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
     }.keys.sorted { $0.rawValue < $1.rawValue }
-    // The sign-in state is written last: a failure in between leaves an account without tokens.
+    // The shard without an account is written last: a failure in between leaves an account without tokens.
     let shards = [account] + others + [common]
     return try await store.update(shards, in: group) { contents in
       let removed = shards.flatMap { shard in
@@ -24,18 +25,14 @@ extension TokenCacheAccessor {
           homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
         }
       }
-      if let clientID {
-        contents[common].updateAccountMetadata(clientID: clientID) {
-          $0.setSignInState(.signedOut, of: homeAccountID)
-        }
+      if let metadata {
+        contents.signOut(metadata)
       } else {
         for shard in shards {
           contents[shard].accounts = contents[shard].accounts.filter {
             !homeAccountID.matches($0.value.homeAccountID)
           }
-        }
-        for key in contents[common].accountMetadata.keys {
-          contents[common].accountMetadata[key]?.removeAccount(homeAccountID)
+          contents[shard].removeAccountMetadata(of: homeAccountID)
         }
       }
       return removed
@@ -50,12 +47,8 @@ extension TokenCacheAccessor {
   @discardableResult
   public func removeClient(_ clientID: String) async throws(CacheError) -> [Credential] {
     let contents = try await store.read(.all, in: group)
-    let removed = try await removeCredentials(in: contents) { clientID.matches($0.clientID) }
-    let accounts = Set(removed.compactMap(\.homeAccountID))
-    if !accounts.isEmpty {
-      try await updateAccountMetadata(clientID: clientID) { metadata in
-        for account in accounts { metadata.setSignInState(.signedOut, of: account) }
-      }
+    let removed = try await removeCredentials(in: contents, signingOutOf: clientID) {
+      clientID.matches($0.clientID)
     }
     try contents.checkComplete()
     return removed
@@ -80,16 +73,23 @@ extension TokenCacheAccessor {
     }
   }
 
-  /// Removes credentials shard by shard, so that other writers do not wait for all of them.
+  /// Removes credentials shard by shard, so that other writers do not wait for all of them, and signs their accounts out
+  /// of a client.
   private func removeCredentials(
     _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,
-    where isRemoved: @escaping @Sendable (Credential) -> Bool
+    signingOutOf clientID: String? = nil, where isRemoved: @escaping @Sendable (Credential) -> Bool
   ) async throws(CacheError) -> [Credential] {
     var removed: [Credential] = []
     for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
     where sections.contains(where: { document[$0].values.contains(where: isRemoved) }) {
-      removed += try await store.update([shard], in: group) { contents in
-        contents[shard].removeCredentials(in: sections, where: isRemoved)
+      let accounts = Set(
+        sections.flatMap { document[$0].values.filter(isRemoved).compactMap(\.homeAccountID) })
+      let places = clientID.map { id in accounts.map { place(ofMetadata: id, of: $0) } } ?? []
+      let shards = places.flatMap(\.shards).reduce(into: [shard]) { if !$0.contains($1) { $0.append($1) } }
+      removed += try await store.update(shards, in: group) { contents in
+        let removed = contents[shard].removeCredentials(in: sections, where: isRemoved)
+        if !removed.isEmpty { for place in places { contents.signOut(place) } }
+        return removed
       }
     }
     return removed

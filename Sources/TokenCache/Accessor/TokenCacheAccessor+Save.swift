@@ -36,14 +36,14 @@ extension TokenCacheAccessor {
   package func save(
     _ records: TokenRecords, resolving authority: ResolvedAuthority? = nil
   ) async throws(CacheError) -> Account? {
-    let (account, common, clouds) = (shard(records.homeAccountID), commonShard, clouds)
-    let (id, clientID) = (records.homeAccountID, records.request.clientID)
+    let (id, clientID, clouds) = (records.homeAccountID, records.request.clientID, clouds)
+    let metadata = place(ofMetadata: clientID, of: id)
+    let (account, common) = (metadata.account, metadata.common)
     // The account's shard is written last: until then nothing of the response can be found.
     return try await store.update([common, account], in: group) { contents throws(CacheError) in
       if records.request.isRenewal {
         let document = contents[account]
-        let isSignedOut =
-          contents[common].accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
+        let isSignedOut = contents.accountMetadata(at: metadata)?.signInState(of: id) == .signedOut
         let exists = !document.accounts.isEmpty || !document.refreshTokens.isEmpty
         guard !isSignedOut, exists || records.request.source != nil else {
           throw CacheError(.signedOut, "The account was signed out in the meantime; nothing was saved.")
@@ -51,7 +51,7 @@ extension TokenCacheAccessor {
       }
       // Only the server knows a client's family.
       if records.request.source == nil { contents[common].saveAppMetadata(records.appMetadata, in: clouds) }
-      contents[common].updateAccountMetadata(clientID: clientID) {
+      contents.updateAccountMetadataInPlace(at: metadata) {
         $0.setSignInState(.signedIn, of: id)
         if let authority {
           $0.setResolvedAuthority(
@@ -71,31 +71,6 @@ extension TokenCacheAccessor {
     let (common, clouds) = (commonShard, clouds)
     try await store.update([common], in: group) { contents in
       contents[common].saveAppMetadata(metadata, in: clouds)
-    }
-  }
-
-  /// Changes a client's account metadata.
-  public func updateAccountMetadata(
-    clientID: String, _ change: @escaping @Sendable (inout AccountMetadata) -> Void
-  ) async throws(CacheError) {
-    let common = commonShard
-    try await store.update([common], in: group) { contents in
-      contents[common].updateAccountMetadata(clientID: clientID, change)
-    }
-  }
-
-  /// Marks accounts as signed out of clients.
-  ///
-  /// - Parameter accounts: The accounts' home account ids by the clients' ids.
-  /// - Throws: ``CacheError``
-  package func markSignedOut(_ accounts: [String: Set<String>]) async throws(CacheError) {
-    let common = commonShard
-    try await store.update([common], in: group) { contents in
-      for (clientID, ids) in accounts.sorted(by: { $0.key < $1.key }) {
-        contents[common].updateAccountMetadata(clientID: clientID) { metadata in
-          for id in ids.sorted() { metadata.setSignInState(.signedOut, of: id) }
-        }
-      }
     }
   }
 }
@@ -131,30 +106,5 @@ extension CacheDocument {
       saveRefreshToken(token, in: clouds)
     }
     if let record = records.account { saveAccount(record, in: clouds) }
-  }
-
-  /// A client's account metadata; the id is compared without regard to case. Several records are read as one.
-  func accountMetadata(clientID: String) -> AccountMetadata? {
-    let records = accountMetadataKeys(clientID).compactMap { accountMetadata[$0] }
-    return records.first.map { first in
-      records.dropFirst().reduce(first) { AccountMetadata(fields: $0.fields.union(with: $1.fields)) }
-    }
-  }
-
-  /// Changes a client's account metadata and leaves one record of it.
-  mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {
-    var metadata = accountMetadata(clientID: clientID) ?? AccountMetadata(clientID: clientID)
-    change(&metadata)
-    let keys = accountMetadataKeys(clientID)
-    guard let first = keys.first else { return accountMetadata.put(metadata, at: metadata.serializedKey) }
-    accountMetadata[first] = metadata
-    for key in keys.dropFirst() { accountMetadata[key] = nil }
-  }
-
-  /// The keys of a client's records: the one that its id makes first, the others in order.
-  private func accountMetadataKeys(_ clientID: String) -> [String] {
-    let own = AccountMetadata(clientID: clientID).serializedKey
-    return accountMetadata.filter { clientID.matches($0.value.clientID) }.keys
-      .sorted { ($0 == own ? 0 : 1, $0) < ($1 == own ? 0 : 1, $1) }
   }
 }

@@ -1,4 +1,7 @@
 /// A client's metadata of its accounts: whether they are signed in, and which authority responded for which.
+///
+/// The shard of an account holds a record with that account alone; the record without an account names the current account
+/// of an application that has one. Older versions of Llavero kept all accounts there.
 public struct AccountMetadata: CacheRecord {
   public var fields: JSONObject
 
@@ -34,7 +37,14 @@ public struct AccountMetadata: CacheRecord {
   package var serializedKey: String { "authority_map-\(clientID ?? "")" }
 
   /// The accounts in the metadata.
-  var homeAccountIDs: [String] { (fields[Self.accountMap]?.objectValue ?? [:]).keys.sorted() }
+  var homeAccountIDs: [String] { accounts.keys.sorted() }
+
+  private var accounts: JSONObject { fields[Self.accountMap]?.objectValue ?? [:] }
+
+  /// Whether it says nothing.
+  var isBlank: Bool {
+    accounts.isEmpty && fields.keys.allSatisfy { ["client_id", Self.accountMap].contains($0) }
+  }
 
   /// Whether an account is signed in to this client.
   public func signInState(of homeAccountID: String) -> SignInState {
@@ -43,7 +53,7 @@ public struct AccountMetadata: CacheRecord {
 
   /// The states of all accounts in the metadata, by their normalized ids.
   var signInStates: [String: SignInState] {
-    let accounts = fields[Self.accountMap]?.objectValue ?? [:]
+    let accounts = accounts
     return Dictionary(accounts.keys.map { ($0.normalized, [$0]) }, uniquingKeysWith: +).mapValues { names in
       SignInState(of: accounts[Self.preferred(names) ?? ""]?.objectValue)
     }
@@ -51,7 +61,14 @@ public struct AccountMetadata: CacheRecord {
 
   /// Sets an account's state; signing out forgets its resolved authorities.
   public mutating func setSignInState(_ state: SignInState, of homeAccountID: String) {
-    update(homeAccountID) { account in
+    setSignInState(state, of: [homeAccountID])
+  }
+
+  /// Signs accounts out, thousands at once if need be.
+  mutating func signOut(_ homeAccountIDs: [String]) { setSignInState(.signedOut, of: homeAccountIDs) }
+
+  private mutating func setSignInState(_ state: SignInState, of homeAccountIDs: [String]) {
+    update(homeAccountIDs) { account in
       account["sign_in_state"] = .string(state.rawValue)
       if state == .signedOut { account[Self.authorityMap] = nil }
     }
@@ -69,7 +86,7 @@ public struct AccountMetadata: CacheRecord {
   public mutating func setResolvedAuthority(
     _ resolved: String, for authority: String, homeAccountID: String, instanceAware: Bool = false
   ) {
-    update(homeAccountID) { account in
+    update([homeAccountID]) { account in
       var maps = account[Self.authorityMap]?.objectValue ?? [:]
       var map = maps[Self.mapName(instanceAware)]?.objectValue ?? [:]
       map[authority] = .string(resolved)
@@ -80,8 +97,41 @@ public struct AccountMetadata: CacheRecord {
 
   /// Removes an account from the metadata.
   public mutating func removeAccount(_ homeAccountID: String) {
-    guard let accounts = fields[Self.accountMap]?.objectValue else { return }
-    fields[Self.accountMap] = .object(accounts.filter { !homeAccountID.matches($0.key) })
+    let rest = accounts.filter { !homeAccountID.matches($0.key) }
+    if rest.count != accounts.count { fields[Self.accountMap] = rest.isEmpty ? nil : .object(rest) }
+  }
+
+  func hasAccount(_ homeAccountID: String) -> Bool { accounts[name(of: homeAccountID, in: accounts)] != nil }
+
+  /// The metadata of one account alone.
+  func only(_ homeAccountID: String) -> AccountMetadata {
+    var only = self
+    let name = name(of: homeAccountID, in: accounts)
+    only.fields = [Self.accountMap: .object([name: accounts[name] ?? .null])]
+    only.fields["client_id"] = fields["client_id"]
+    return only
+  }
+
+  /// Merges another record's metadata of an account; what that has counts.
+  mutating func prefer(_ other: AccountMetadata, of homeAccountID: String) {
+    guard let theirs = other.account(homeAccountID) else { return }
+    update([homeAccountID]) { $0 = theirs.union(with: $0) }
+  }
+
+  /// The record's parts in the shards of a group, by the normalized id of the account, which is empty for the shard without
+  /// an account. A record without a client ID is not split.
+  var parts: [String: AccountMetadata] {
+    guard clientID != nil, !accounts.isEmpty else { return ["": self] }
+    var parts = Dictionary(grouping: accounts) { $0.key.normalized }.mapValues { entries in
+      AccountMetadata(fields: [
+        "client_id": self.fields["client_id"] ?? .null,
+        Self.accountMap: .object(Dictionary(entries.map { ($0.key, $0.value) }) { first, _ in first }),
+      ])
+    }
+    var rest = fields
+    rest[Self.accountMap] = parts[""]?.fields[Self.accountMap]
+    if rest.count > 1 { parts[""] = AccountMetadata(fields: rest) }
+    return parts
   }
 
   private static let accountMap = "account_metadata_map"
@@ -93,22 +143,25 @@ public struct AccountMetadata: CacheRecord {
   }
 
   private func account(_ homeAccountID: String) -> JSONObject? {
-    guard let accounts = fields[Self.accountMap]?.objectValue else { return nil }
-    return accounts[name(of: homeAccountID, in: accounts)]?.objectValue
+    accounts[name(of: homeAccountID, in: accounts)]?.objectValue
   }
 
-  private mutating func update(_ homeAccountID: String, _ change: (inout JSONObject) -> Void) {
-    var accounts = fields[Self.accountMap]?.objectValue ?? [:]
-    let name = name(of: homeAccountID, in: accounts)
-    let known = accounts[name]?.objectValue
-    var account = known ?? [:]
-    account["client_id"] = fields["client_id"]
-    account["home_account_id"] = .string(name)
-    change(&account)
-    // The map may have thousands of accounts, which every change copies.
-    guard account != known else { return }
-    accounts[name] = .object(account)
-    fields[Self.accountMap] = .object(accounts)
+  private mutating func update(_ homeAccountIDs: [String], _ change: (inout JSONObject) -> Void) {
+    var accounts = accounts
+    let names = Dictionary(grouping: accounts.keys, by: \.normalized)
+    var isChanged = false
+    for id in homeAccountIDs {
+      let name = names[id.normalized].flatMap(Self.preferred) ?? id
+      let known = accounts[name]?.objectValue
+      var account = known ?? [:]
+      change(&account)
+      account["client_id"] = fields["client_id"]
+      account["home_account_id"] = .string(name)
+      guard account != known else { continue }
+      accounts[name] = .object(account)
+      isChanged = true
+    }
+    if isChanged { fields[Self.accountMap] = .object(accounts) }
   }
 
   /// The spelling of an account's id in the map.

@@ -7,11 +7,13 @@ protocol CacheSection<Record>: Sendable {
 
 extension CacheDocument {
   /// The sections of the schema. Everything that is done to all of them uses this list.
-  static let sections: [any CacheSection] =
+  static let sections = recordSections + [Section(name: "AccountMetadataMap", records: \.accountMetadata)]
+
+  /// The sections whose records belong to one account or to none. A record of the other one has parts in several shards.
+  static let recordSections: [any CacheSection] =
     CredentialSection.allCases.map { Section(name: $0.rawValue, records: $0.records) } + [
       Section(name: "Account", records: \.accounts),
       Section(name: "AppMetadata", records: \.appMetadata),
-      Section(name: "AccountMetadataMap", records: \.accountMetadata),
     ]
 
   private struct Section<Record: CacheRecord>: CacheSection {

@@ -1,9 +1,17 @@
 extension CacheDocument {
-  /// Adds the contents of another document of the same group. Nothing is lost: if both have different values under one
-  /// key, one of them gets another key.
-  package mutating func formUnion(_ other: CacheDocument) {
-    for section in Self.sections { formUnion(other, of: section) }
-    otherSections.merge(other.otherSections) { $0.union(with: $1) }
+  /// Makes the union of a group's shards; of values for one thing the first counts. Nothing is lost: if two shards have
+  /// different records under one key, one of them gets another key.
+  package init(union shards: [CacheDocument]) {
+    self.init()
+    for shard in shards { formUnion(shard) }
+    accountMetadata = AccountMetadata.union(of: shards.map(\.accountMetadata))
+  }
+
+  private mutating func formUnion(_ other: CacheDocument) {
+    for section in Self.recordSections {
+      formUnion(other, of: section)
+    }
+    otherSections.formUnion(other.otherSections)
     for (section, members) in other.nonObjectMembers {
       var known = nonObjectMembers[section] ?? [:]
       for (key, member) in members.sorted(by: { $0.key < $1.key }) where known[key] != member {
@@ -22,7 +30,12 @@ extension CacheDocument {
   /// Splits the document into the shards of a group, the shard without an account first.
   package func split(in group: KeychainGroup) -> [(shard: ShardID, document: CacheDocument)] {
     var parts: [String: CacheDocument] = [:]
-    for section in Self.sections { split(section, into: &parts) }
+    for section in Self.recordSections {
+      split(section, into: &parts)
+    }
+    for (key, record) in accountMetadata {
+      for (owner, part) in record.parts { parts[owner, default: CacheDocument()].accountMetadata[key] = part }
+    }
     if !otherSections.isEmpty || !nonObjectMembers.isEmpty {
       parts["", default: CacheDocument()].otherSections = otherSections
       parts["", default: CacheDocument()].nonObjectMembers = nonObjectMembers
@@ -41,10 +54,13 @@ extension CacheDocument {
     }
   }
 
-  /// The shard of all records; `nil` if there is no record or they belong to several shards.
+  /// The shard of all records; `nil` if there is no record or they belong to several shards. Account metadata do not count:
+  /// older versions keep those of every account in the shard without an account.
   package func shard(in group: KeychainGroup) -> ShardID? {
     var owners: Set<String> = otherSections.isEmpty && nonObjectMembers.isEmpty ? [] : [""]
-    for section in Self.sections { owners.formUnion(self.owners(in: section)) }
+    for section in Self.recordSections {
+      owners.formUnion(self.owners(in: section))
+    }
     return owners.count == 1 ? ShardID(homeAccountID: owners.first, group: group) : nil
   }
 
@@ -63,7 +79,7 @@ extension CacheDocument {
     var summary = ImportSummary()
     summary.kept += removeCoveredTokens(from: &other, in: clouds)
     for section in Self.sections { merge(other, of: section, in: clouds, counting: &summary) }
-    otherSections.merge(other.otherSections) { $1.union(with: $0) }
+    otherSections = other.otherSections.union(with: otherSections)
     return summary
   }
 
@@ -211,15 +227,25 @@ extension Dictionary where Key == String, Value: CacheRecord {
   }
 }
 
-extension JSONValue {
-  /// The union of two objects; for other values the first.
-  func union(with other: JSONValue) -> JSONValue {
-    guard case .object(let mine) = self, case .object(let theirs) = other else { return self }
-    return .object(mine.union(with: theirs))
-  }
-}
-
 extension JSONObject {
   /// The union of two objects; of two members that are not objects the first's.
-  func union(with other: JSONObject) -> JSONObject { merging(other) { $0.union(with: $1) } }
+  func union(with other: JSONObject) -> JSONObject {
+    var union = self
+    union.formUnion(other)
+    return union
+  }
+
+  mutating func formUnion(_ other: JSONObject) {
+    for (name, theirs) in other {
+      switch (self[name], theirs) {
+      case (nil, _): self[name] = theirs
+      case (.object(var mine), .object(let theirs)):
+        // Not copied, since it may have thousands of accounts.
+        self[name] = .null
+        mine.formUnion(theirs)
+        self[name] = .object(mine)
+      default: break
+      }
+    }
+  }
 }

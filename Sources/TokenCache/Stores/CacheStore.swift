@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// Which shards of a group to read.
 public enum ShardSelection: Sendable, Hashable {
   case all
@@ -39,6 +41,8 @@ public struct StoreProblem: Sendable, Hashable {
   /// One sentence without secrets or personal data.
   public let detail: String
   public let remedy: Remedy
+  /// When the shard was last written; `nil` if that is unknown.
+  public var modified: Date?
 
   /// - Parameters:
   ///   - kind: The kind of problem.
@@ -113,6 +117,11 @@ public protocol CacheStore: Sendable {
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result
 
+  /// How many shards an import changes with one ``update(_:in:_:)`` (default: 1).
+  ///
+  /// More save time if an update has a cost of its own. They must be few enough for the store's timeout and limits.
+  var shardsPerUpdate: Int { get }
+
   /// Removes items as a whole.
   ///
   /// - Returns: How many were removed.
@@ -143,6 +152,8 @@ public protocol CacheStore: Sendable {
 }
 
 extension CacheStore {
+  public var shardsPerUpdate: Int { 1 }
+
   public func withRenewalTurn<Result: Sendable, Failure: Error>(
     of account: ShardID, in group: KeychainGroup, within timeout: Duration,
     _ renew: () async throws(Failure) -> Result

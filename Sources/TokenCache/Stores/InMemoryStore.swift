@@ -10,7 +10,8 @@ public final class InMemoryStore: CacheStore {
       let documents = groups[group] ?? [:]
       switch shards {
       case .all: return documents
-      case .some(let wanted): return documents.filter { wanted.contains($0.key) }
+      case .some(let wanted):
+        return wanted.reduce(into: [:]) { $0[$1] = documents[$1] }
       }
     }
   }
@@ -36,9 +37,8 @@ public final class InMemoryStore: CacheStore {
       var contents = GroupContents(documents: before)
       let result = try change(&contents)
       guard contents.documents != before else { return result }
-      var after = state.groups[group] ?? [:]
-      for shard in shards { after[shard] = contents.documents[shard] }
-      state.groups[group] = after.isEmpty ? nil : after
+      for shard in shards { state.groups[group, default: [:]][shard] = contents.documents[shard] }
+      if state.groups[group]?.isEmpty ?? false { state.groups[group] = nil }
       state.generation += 1
       return result
     }

@@ -30,31 +30,6 @@ struct Adopt: AsyncParsableCommand {
       records), removed], failed: [name, path, code, message, advice].
       """)
 
-  private struct Result: Encodable {
-    struct Adopted: Encodable {
-      let name: String
-      let path: String
-      let saved: Int
-      let kept: Int
-      let removed: Bool
-    }
-    struct Failed: Encodable {
-      let name: String
-      let path: String
-      let code: String
-      let message: String
-      let advice: String?
-    }
-    let group: String
-    var adopted: [Adopted] = []
-    var failed: [Failed] = []
-  }
-
-  /// The group cannot be written, so the other caches would fail, too.
-  private struct GroupFailure: Error {
-    let error: CacheError
-  }
-
   @Argument(help: "Plaintext caches to move (default: list all caches).", completion: .caches)
   var names: [String] = []
 
@@ -88,28 +63,34 @@ struct Adopt: AsyncParsableCommand {
         advice: "Add --yes to remove the files, or --keep to keep them.")
     }
     let cache = try options.cache
-    var result = Result(group: options.group.name)
+    var adoptions: [Members] = []
     var failures: [(peer: PeerCache, message: Failure.Message)] = []
     var declined: [String] = []
-    for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try namedCaches() {
-      do {
-        if let adopted = try await adopt(peer, into: cache, &declined) { result.adopted.append(adopted) }
-      } catch let failure as GroupFailure {
-        failures.insert((peer, failure.error.toolMessage), at: 0)
-        break
-      } catch let error as any ToolError {
-        failures.append((peer, error.toolMessage))
+    caches: for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try namedCaches() {
+      let path = peer.file ?? ""
+      do throws(AdoptionError) {
+        adoptions.append(try await adopt(peer, path, into: cache, &declined))
+      } catch {
+        switch error {
+        case .empty where all: continue
+        case .group(let error) where ![.damaged, .rolledBack, .tooLarge].contains(error.code):
+          // It cannot be written, so the other caches would fail, too.
+          failures.insert((peer, error.toolMessage), at: 0)
+          break caches
+        default: failures.append((peer, Self.message(of: error, path)))
+        }
       }
     }
     // A single failure is reported by its error alone.
-    if output.json, failures.count != 1 || !result.adopted.isEmpty {
-      result.failed = failures.map { peer, failure in
-        Result.Failed(
-          name: peer.name, path: peer.file ?? "", code: failure.name, message: failure.message,
-          advice: failure.advice)
+    if output.json, failures.count != 1 || !adoptions.isEmpty {
+      let failed = failures.map { peer, failure -> Members in
+        [
+          "name": peer.name, "path": peer.file ?? "", "code": failure.name, "message": failure.message,
+          "advice": failure.advice,
+        ]
       }
-      Terminal.out(try json(result))
-    } else if result.adopted.isEmpty, failures.isEmpty {
+      try Terminal.out(["group": options.group.name, "adopted": adoptions, "failed": failed])
+    } else if adoptions.isEmpty, failures.isEmpty {
       Terminal.note("No plaintext token caches found.")
     }
     // The first ends the process.
@@ -135,45 +116,42 @@ struct Adopt: AsyncParsableCommand {
   }
 
   private func adopt(
-    _ peer: PeerCache, into cache: TokenCacheAccessor, _ declined: inout [String]
-  ) async throws -> Result.Adopted? {
-    guard let path = peer.file else { return nil }
-    do throws(AdoptionError) {
-      let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: cache) {
-        reportImport(of: path, $0)
-        if keep { return false }
-        if confirmRemoval(of: peer, path) { return true }
-        declined.append(path)
-        return false
-      }
-      if adoption.isRemoved, !output.json {
-        let fate = peer.isSignalOfAnItem ? "emptied" : "removed"
-        Terminal.out("\(printable(path)) was overwritten and \(fate).")
-        Terminal.note("Copies may remain in snapshots, in backups and on the disk.")
-      }
-      return Result.Adopted(
-        name: peer.name, path: path, saved: adoption.summary.saved, kept: adoption.summary.kept,
-        removed: adoption.isRemoved)
-    } catch {
-      switch error {
-      case .empty where all: return nil
-      case .empty:
-        throw Failure.Message(
-          name: "not_found", message: "No tokens in \(path).",
-          advice: "\"llavero adopt\" lists the caches of other programs.")
-      case .peer(let error): throw error
-      case .group(let error):
-        throw [.damaged, .rolledBack, .tooLarge].contains(error.code) ? error : GroupFailure(error: error)
-      case .notStored(let count):
-        throw Failure.Message(
-          name: "not_stored",
-          message: "\(counted(count, "record")) of \(path) could not be read back from the store.",
-          advice: "The file is unchanged. Try again.")
-      case .inUse:
-        throw Failure.Message(
-          name: "in_use", message: "\(path) was not moved: it keeps changing.",
-          advice: "Stop the program that writes to it, and try again.")
-      }
+    _ peer: PeerCache, _ path: String, into cache: TokenCacheAccessor, _ declined: inout [String]
+  ) async throws(AdoptionError) -> Members {
+    let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: cache) {
+      reportImport(of: path, $0)
+      if keep { return false }
+      if confirmRemoval(of: peer, path) { return true }
+      declined.append(path)
+      return false
+    }
+    if adoption.isRemoved, !output.json {
+      let fate = peer.isSignalOfAnItem ? "emptied" : "removed"
+      Terminal.out("\(printable(path)) was overwritten and \(fate).")
+      Terminal.note("Copies may remain in snapshots, in backups and on the disk.")
+    }
+    return [
+      "name": peer.name, "path": path, "saved": adoption.summary.saved, "kept": adoption.summary.kept,
+      "removed": adoption.isRemoved,
+    ]
+  }
+
+  private static func message(of error: AdoptionError, _ path: String) -> Failure.Message {
+    switch error {
+    case .empty:
+      Failure.Message(
+        name: "not_found", message: "No tokens in \(path).",
+        advice: "\"llavero adopt\" lists the caches of other programs.")
+    case .peer(let error), .group(let error): error.toolMessage
+    case .notStored(let count):
+      Failure.Message(
+        name: "not_stored",
+        message: "\(counted(count, "record")) of \(path) could not be read back from the store.",
+        advice: "The file is unchanged. Try again.")
+    case .inUse:
+      Failure.Message(
+        name: "in_use", message: "\(path) was not moved: it keeps changing.",
+        advice: "Stop the program that writes to it, and try again.")
     }
   }
 

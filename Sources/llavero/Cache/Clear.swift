@@ -20,14 +20,6 @@ struct Clear: AsyncParsableCommand {
       were removed), problems (empty).
       """)
 
-  struct Result: Encodable {
-    let group: String
-    let dryRun: Bool
-    let removed: [RecordSummary]
-    let unreadable: Int
-    let problems: [ProblemSummary]
-  }
-
   @Option(help: "An account, by user name or home account id.")
   var account: String?
 
@@ -149,12 +141,19 @@ struct Clear: AsyncParsableCommand {
     }
   }
 
+  func printJSON(
+    removed: [RecordSummary] = [], unreadable: Int, problems: [StoreProblem] = []
+  ) throws {
+    try Terminal.out([
+      "group": options.group.name, "dry_run": isDryRun, "removed": removed, "unreadable": unreadable,
+      "problems": problems.map(ProblemSummary.init),
+    ])
+  }
+
   private func report(_ removed: [RecordSummary], _ unreadable: Int, now: Date) throws {
     let group = options.group.name
     if output.json {
-      let result = Result(
-        group: group, dryRun: isDryRun, removed: removed, unreadable: unreadable, problems: [])
-      return Terminal.out(try json(result))
+      return try printJSON(removed: removed, unreadable: unreadable)
     }
     if isDryRun && !removed.isEmpty { List.printTable(of: removed, now: now, to: Terminal.output) }
     let verb = isDryRun ? "would be removed" : "removed"

@@ -108,13 +108,7 @@ extension Clear {
       _ = try await store.remove(.damaged, in: group)
     }
     let count = entries?.removalCount ?? 0
-    if output.json {
-      let problems = (entries?.problems ?? []).map(ProblemSummary.init)
-      return Terminal.out(
-        try json(
-          Result(
-            group: group.name, dryRun: isDryRun, removed: [], unreadable: count, problems: problems)))
-    }
+    if output.json { return try printJSON(unreadable: count, problems: entries?.problems ?? []) }
     let verb = isDryRun ? "would be removed" : "removed"
     guard let entries else { return Terminal.out("0 records \(verb) from \(group.name).") }
     entries.descriptions(isDryRun ? "would be" : "was").forEach(Terminal.out)

@@ -20,12 +20,6 @@ struct List: AsyncParsableCommand {
       the token service is down)]; with --groups: groups: [group, accounts and records (how many), problems].
       """)
 
-  private struct Result: Encodable {
-    let group: String
-    let records: [RecordSummary]
-    let problems: [ProblemSummary]
-  }
-
   @Flag(help: "List the groups of the store.")
   var groups = false
 
@@ -42,9 +36,10 @@ struct List: AsyncParsableCommand {
     let now = Date()
     let records = snapshot.document.listed(at: now).map(\.summary)
     if output.json {
-      let result = Result(
-        group: options.group.name, records: records, problems: snapshot.problems.map(ProblemSummary.init))
-      return Terminal.out(try json(result))
+      return try Terminal.out([
+        "group": options.group.name, "records": records,
+        "problems": snapshot.problems.map(ProblemSummary.init),
+      ])
     }
     ProblemSummary.report(snapshot.problems)
     guard !records.isEmpty else { return Terminal.note("No records in \(options.group.name).") }
@@ -52,59 +47,49 @@ struct List: AsyncParsableCommand {
   }
 
   static func printTable(of records: [RecordSummary], now: Date, to stream: Stream) {
-    var table = Table([
-      .init(title: "ID"), .init(title: "TYPE"), .init(title: "ACCOUNT", minimum: 24),
-      .init(title: "TENANT", minimum: 9), .init(title: "CLIENT", minimum: 9),
-      .init(title: "SCOPES", minimum: 16), .init(title: "EXPIRES"),
-    ])
-    for record in records {
-      table.add([
-        record.shortID, record.type, record.username ?? record.homeAccountId ?? "-", record.realm ?? "-",
-        record.clientId ?? "-", record.target ?? "-",
-        record.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
-      ])
-    }
-    table.print(to: stream) { column, cell in
-      switch column {
-      case 0: .dim
-      case 6: timeStyle(cell)
-      default: nil
+    Table(
+      [
+        .init("ID") { _ in .dim }, "TYPE", .init("ACCOUNT", minimum: 24), .init("TENANT", minimum: 9),
+        .init("CLIENT", minimum: 9), .init("SCOPES", minimum: 16), .init("EXPIRES", style: timeStyle),
+      ],
+      rows: records.map { record in
+        [
+          record.shortID, record.type, record.username ?? record.homeAccountId ?? "-", record.realm ?? "-",
+          record.clientId ?? "-", record.target ?? "-",
+          record.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
+        ]
       }
-    }
+    ).print(to: stream)
   }
 }
 
 /// The groups of a store.
-struct GroupList: Encodable {
-  private struct Group: Encodable {
-    let group: String
-    let accounts: Int
-    let records: Int
-    let problems: [ProblemSummary]
-  }
-
-  private var groups: [Group] = []
-
+enum GroupList {
   static func print(_ options: StoreOptions, _ output: OutputOptions) async throws {
     let store = try options.store
-    var list = GroupList()
+    var groups: [(name: String, document: CacheDocument, problems: [StoreProblem])] = []
     for group in try await store.groups() {
       let snapshot = try await TokenCacheAccessor(store: store, group: group).snapshot()
-      let document = snapshot.document
-      list.groups.append(
-        Group(
-          group: group.name, accounts: document.accountCount, records: document.recordCount,
-          problems: snapshot.problems.map(ProblemSummary.init)))
+      groups.append((group.name, snapshot.document, snapshot.problems))
     }
-    if output.json { return Terminal.out(try json(list)) }
-    guard !list.groups.isEmpty else { return Terminal.note("No keychain groups in the store.") }
-    var table = Table([
-      .init(title: "GROUP", minimum: 20), .init(title: "ACCOUNTS"), .init(title: "RECORDS"),
-      .init(title: "PROBLEMS"),
-    ])
-    for group in list.groups {
-      table.add([group.group, "\(group.accounts)", "\(group.records)", "\(group.problems.count)"])
+    if output.json {
+      let list = groups.map { name, document, problems -> Members in
+        [
+          "group": name, "accounts": document.accountCount, "records": document.recordCount,
+          "problems": problems.map(ProblemSummary.init),
+        ]
+      }
+      return try Terminal.out(["groups": list])
     }
-    table.print { column, cell in column == 3 && cell != "0" ? .yellow : nil }
+    guard !groups.isEmpty else { return Terminal.note("No keychain groups in the store.") }
+    Table(
+      [
+        .init("GROUP", minimum: 20), "ACCOUNTS", "RECORDS",
+        .init("PROBLEMS") { $0 == "0" ? nil : .yellow },
+      ],
+      rows: groups.map { name, document, problems in
+        [name, "\(document.accountCount)", "\(document.recordCount)", "\(problems.count)"]
+      }
+    ).print()
   }
 }

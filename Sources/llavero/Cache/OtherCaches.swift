@@ -46,37 +46,8 @@ struct OtherCaches: Sendable {
 }
 
 /// Prints the caches of other programs: `llavero adopt` without a name.
-struct OtherCacheList: Encodable {
-  private struct Source: Encodable {
-    let name: String
-    let users: String
-    let place: String
-    let path: String?
-    let schema: String?
-    let isEncrypted: Bool
-    let accounts: Int?
-    let records: Int?
-    var findings: [Finding]
-
-    init(_ report: PeerReport, _ findings: [Finding]) {
-      let (peer, document) = (report.peer, report.contents?.document)
-      (name, users, path, schema) = (peer.name, peer.users, peer.file, peer.schema)
-      isEncrypted = peer.file == nil
-      place = isEncrypted ? "keyring" : "file"
-      (accounts, records) = (document?.accountCount, document?.recordCount)
-      self.findings = findings
-    }
-  }
-
-  private struct Finding: Encodable {
-    let kind: String
-    let path: String?
-    let detail: String
-    let fixed: Bool
-  }
-
-  private var sources: [Source] = []
-  private var warnings: [String] = []
+enum OtherCacheList {
+  private typealias Source = (report: PeerReport, findings: [(finding: PeerFinding, isFixed: Bool)])
 
   /// - Parameters:
   ///   - store: The options of the keyring.
@@ -86,54 +57,71 @@ struct OtherCacheList: Encodable {
   static func print(_ store: StoreOptions, _ output: OutputOptions, fix: Bool = false) async throws {
     try store.requireStore()
     let caches = await OtherCaches.inspect(store)
-    var list = OtherCacheList()
-    list.warnings = caches.unreadable.map(\.error.message)
+    var warnings = caches.unreadable.map(\.error.message)
+    var sources: [Source] = []
     for entry in caches.entries {
-      var findings: [Finding] = []
+      var source: Source = (entry.report, [])
       for finding in entry.findings {
         var isFixed = fix && finding.isMendable
         do throws(CacheError) {
           if isFixed { try await finding.fix() }
         } catch {
           isFixed = false
-          list.warnings.append(error.message)
+          warnings.append(error.message)
         }
-        findings.append(
-          Finding(
-            kind: finding.kind.rawValue, path: finding.path, detail: finding.detail, fixed: isFixed))
+        source.findings.append((finding, isFixed))
       }
-      list.sources.append(Source(entry.report, findings))
+      sources.append(source)
     }
-    try list.print(output)
+    if output.json {
+      try Terminal.out(["sources": sources.map(members), "warnings": warnings])
+    } else {
+      for warning in warnings { Terminal.error("warning: " + printable(warning)) }
+      print(sources)
+    }
     if let error = caches.keyringError { throw error }
   }
 
-  private func print(_ output: OutputOptions) throws {
-    if output.json { return Terminal.out(try json(self)) }
-    for warning in warnings { Terminal.error("warning: " + printable(warning)) }
+  private static func members(of source: Source) -> Members {
+    let (peer, document) = (source.report.peer, source.report.contents?.document)
+    return [
+      "name": peer.name, "users": peer.users, "place": peer.file == nil ? "keyring" : "file",
+      "path": peer.file, "schema": peer.schema, "is_encrypted": peer.file == nil,
+      "accounts": document?.accountCount, "records": document?.recordCount,
+      "findings": source.findings.map { finding, isFixed -> Members in
+        [
+          "kind": finding.kind.rawValue, "path": finding.path, "detail": finding.detail, "fixed": isFixed,
+        ]
+      },
+    ]
+  }
+
+  private static func print(_ sources: [Source]) {
     guard !sources.isEmpty else { return Terminal.note("No token caches of other programs found.") }
-    var table = Table([
-      .init(title: "NAME", minimum: 12), .init(title: "KEPT", minimum: 9), .init(title: "ACCOUNTS"),
-      .init(title: "RECORDS"), .init(title: "WHERE", minimum: 12), .init(title: "USED BY", minimum: 10),
-    ])
-    for source in sources {
-      table.add([
-        source.name, source.isEncrypted ? "encrypted" : "PLAINTEXT", source.accounts.map { "\($0)" } ?? "?",
-        source.records.map { "\($0)" } ?? "?", source.path ?? source.schema ?? "-", source.users,
-      ])
-    }
-    table.print { column, cell in column == 1 && cell != "encrypted" ? .yellow : nil }
-    for source in sources {
-      for finding in source.findings {
+    Table(
+      [
+        .init("NAME", minimum: 12), .init("KEPT", minimum: 9) { $0 == "encrypted" ? nil : .yellow },
+        "ACCOUNTS", "RECORDS", .init("WHERE", minimum: 12), .init("USED BY", minimum: 10),
+      ],
+      rows: sources.map { report, _ in
+        let (peer, document) = (report.peer, report.contents?.document)
+        return [
+          peer.name, peer.file == nil ? "encrypted" : "PLAINTEXT",
+          document.map { "\($0.accountCount)" } ?? "?", document.map { "\($0.recordCount)" } ?? "?",
+          peer.file ?? peer.schema ?? "-", peer.users,
+        ]
+      }
+    ).print()
+    for (report, findings) in sources {
+      for (finding, isFixed) in findings {
         Terminal.out(
-          printable("\(source.name): \(finding.detail)")
-            + (finding.fixed ? " Fixed." : Self.advice(finding.kind)))
+          printable("\(report.peer.name): \(finding.detail)") + (isFixed ? " Fixed." : advice(finding.kind)))
       }
     }
   }
 
-  private static func advice(_ kind: String) -> String {
-    switch PeerFinding.Kind(rawValue: kind) {
+  private static func advice(_ kind: PeerFinding.Kind) -> String {
+    switch kind {
     case .plaintext: " \"llavero adopt\" with the name moves them into the keyring."
     case .readableByOthers, .staleLock: " \"llavero doctor --fix\" fixes that."
     default: ""

@@ -20,12 +20,6 @@ struct Rekey: AsyncParsableCommand {
       kept), configuration (the file that now names the new key).
       """)
 
-  private struct Result: Encodable {
-    let resealed: Int
-    let left: Int
-    let configuration: String?
-  }
-
   @Option(help: ArgumentHelp("Source of the new key, in the forms of --key.", valueName: "source"))
   var newKey: KeyChoice?
 
@@ -43,9 +37,9 @@ struct Rekey: AsyncParsableCommand {
       to: newKey.map { store.settings.source(of: $0, store.access) })
     let configuration = try newKey.flatMap { (key) throws(Failure.Message) in try configure(key) }
     if output.json {
-      let result = Result(
-        resealed: summary.resealed, left: summary.left, configuration: configuration)
-      return Terminal.out(try json(result))
+      return try Terminal.out([
+        "resealed": summary.resealed, "left": summary.left, "configuration": configuration,
+      ])
     }
     Terminal.out("\(counted(summary.resealed, "file")) sealed with the new key.")
     if let newKey {

@@ -3,78 +3,74 @@ import IdentityBroker
 import IdentityClient
 import TokenCache
 
-/// Checks whether the identity broker gives tokens. The token is not stored.
-struct BrokerCheck: Check {
-  static let name = "identity_broker"
-
-  /// What to request; `nil` without a client ID.
-  let client: (id: String, authority: Authority, scopes: [String])?
-  let policy: BrokerPolicy
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
-    guard policy != .off else { return [.ok("The identity broker is not used.")] }
-    guard await SessionBusCheck().examine(setup).first?.state == .ok else {
-      return [
-        finding(
+extension Check {
+  /// Checks whether the identity broker gives tokens. The token is not stored.
+  ///
+  /// - Parameters:
+  ///   - client: What to request; `nil` without a client ID.
+  ///   - policy: Whether a broker is required: only then a failure is a problem. Otherwise only some users cannot sign in
+  ///     without it.
+  /// - Returns: The check.
+  static func broker(
+    _ client: (id: String, authority: Authority, scopes: [String])?, _ policy: BrokerPolicy
+  ) -> Check {
+    @Sendable func finding(_ message: String, _ advice: String?) -> [Finding] {
+      policy == .required ? .problem(message, advice: advice) : .warning(message, advice: advice)
+    }
+    /// What is a problem only where the broker is required.
+    @Sendable func unavailable(_ message: String, _ advice: String) -> [Finding] {
+      policy == .required ? .problem(message, advice: advice) : .ok(message)
+    }
+    return Check("identity_broker") { setup in
+      guard policy != .off else { return .ok("The identity broker is not used.") }
+      guard await sessionBus.findings(setup).first?.state == .ok else {
+        return finding(
           "An identity broker cannot be reached: there is no session bus.",
           "Set LLAVERO_BROKER=off to do without it.")
-      ]
-    }
-    let broker = LinuxBroker.ofSession(ignoresRecentFailure: true)
-    var findings: [Finding] = []
-    do throws(IdentityError) {
-      let presence = try await broker.presence()
-      guard presence != .absent else { return [absence] }
-      let clock = ContinuousClock.now
-      let version = try await broker.version(correlationID: UUID())
-      let time = Int((ContinuousClock.now - clock) / .milliseconds(1))
-      let state = presence == .running ? "runs" : "was started"
-      findings.append(.ok("The identity broker \(state): version \(version), response time \(time) ms."))
-      guard let client else {
-        return findings + [
-          .warning(
-            "Whether the broker gives tokens was not checked: no client ID set.",
-            advice: "Set LLAVERO_CLIENT_ID.")
-        ]
       }
-      guard client.authority.kind == .aad else { return findings + [otherService] }
-      let accounts = try await broker.accounts(clientID: client.id, correlationID: UUID())
-      guard let account = accounts.first else {
-        return findings + [
-          finding("The identity broker has no account for the client.", BrokerFailure.portal)
-        ]
+      let broker = LinuxBroker.ofSession(ignoresRecentFailure: true)
+      var findings: [Finding] = []
+      do throws(IdentityError) {
+        let presence = try await broker.presence()
+        guard presence != .absent else {
+          return unavailable(
+            "There is no identity broker on the session bus.",
+            "Join the machine to the organisation, or turn the broker off with --broker off.")
+        }
+        let clock = ContinuousClock.now
+        let version = try await broker.version(correlationID: UUID())
+        let time = Int((ContinuousClock.now - clock) / .milliseconds(1))
+        let state = presence == .running ? "runs" : "was started"
+        findings += .ok("The identity broker \(state): version \(version), response time \(time) ms.")
+        guard let client else {
+          return findings
+            + .warning(
+              "Whether the broker gives tokens was not checked: no client ID set.",
+              advice: "Set LLAVERO_CLIENT_ID.")
+        }
+        guard client.authority.kind == .aad else {
+          return findings
+            + unavailable(
+              "The broker gives tokens of Entra ID only, and the authority is of another kind.",
+              "Turn the broker off with --broker off, or set another authority.")
+        }
+        let accounts = try await broker.accounts(clientID: client.id, correlationID: UUID())
+        guard let account = accounts.first else {
+          return findings
+            + finding("The identity broker has no account for the client.", BrokerFailure.portal)
+        }
+        findings += .ok(
+          "It has \(accounts.count == 1 ? "one account" : "\(accounts.count) accounts") for the client.")
+        _ = try await broker.tokenSilently(
+          BrokerRequest(
+            clientID: client.id, authority: client.authority, scopes: client.scopes, account: account,
+            correlationID: UUID()))
+        return findings + .ok("It gives tokens for \(client.scopes.joined(separator: " ")).")
+      } catch {
+        let advice = BrokerFailure.advice(on: error) ?? error.toolMessage.advice
+        return findings + finding(BrokerFailure.summary(of: error), advice)
       }
-      findings.append(
-        .ok("It has \(accounts.count == 1 ? "one account" : "\(accounts.count) accounts") for the client."))
-      _ = try await broker.tokenSilently(
-        BrokerRequest(
-          clientID: client.id, authority: client.authority, scopes: client.scopes, account: account,
-          correlationID: UUID()))
-      return findings + [.ok("It gives tokens for \(client.scopes.joined(separator: " ")).")]
-    } catch {
-      let advice = BrokerFailure.advice(on: error) ?? error.toolMessage.advice
-      return findings + [finding(BrokerFailure.summary(of: error), advice)]
     }
-  }
-
-  private var absence: Finding {
-    policy == .required
-      ? .problem(
-        "There is no identity broker on the session bus.",
-        advice: "Join the machine to the organisation, or turn the broker off with --broker off.")
-      : .ok("There is no identity broker on the session bus.")
-  }
-
-  private var otherService: Finding {
-    let message = "The broker gives tokens of Entra ID only, and the authority is of another kind."
-    return policy == .required
-      ? .problem(message, advice: "Turn the broker off with --broker off, or set another authority.")
-      : .ok(message)
-  }
-
-  /// A problem where the broker is required; otherwise only some users cannot sign in without it.
-  private func finding(_ message: String, _ advice: String?) -> Finding {
-    policy == .required ? .problem(message, advice: advice) : .warning(message, advice: advice)
   }
 }
 
@@ -104,7 +100,11 @@ enum BrokerFailure {
     default: return nil
     }
     let words = error.message.lowercased()
-    return table.first { $0.marks.contains { words.contains($0) } }?.advice
+    if let known = table.first(where: { $0.marks.contains { words.contains($0) } }) { return known.advice }
+    // It refused.
+    if error.brokerStatus != nil { return nil }
+    return "It hangs, fails or has no account: read journalctl --user --unit himmelblau-broker (or "
+      + "microsoft-identity-broker), and log in to the machine with an account of the organisation."
   }
 
   private static let table: [(marks: [String], advice: String)] = [
@@ -122,11 +122,6 @@ enum BrokerFailure {
       ["portal", "secret service", "keyring", "4kv4v", "4ulu3"],
       "The broker keeps its keys with the Secret portal, which has no backend: install gnome-keyring and "
         + "xdg-desktop-portal-gtk, and unlock the keyring."
-    ),
-    (
-      ["in time", "response is empty"],
-      "It hangs or has no account: read journalctl --user --unit himmelblau-broker (or "
-        + "microsoft-identity-broker), and log in to the machine with an account of the organisation."
     ),
     (["spawn", "activate", "could not start"], "It cannot be started: reinstall its package."),
   ]

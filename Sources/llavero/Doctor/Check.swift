@@ -4,24 +4,26 @@ import SecretService
 import TokenCache
 
 /// One check of `llavero doctor`. It never prompts, and it changes nothing.
-protocol Check: Sendable {
+struct Check: Sendable {
   /// A stable name for programs.
-  static var name: String { get }
+  let name: String
+  private let examine: @Sendable (CheckedSetup) async throws -> [Finding]
 
-  /// Returns what was found, preferably one finding. A thrown error becomes a problem.
-  func examine(_ setup: CheckedSetup) async throws -> [Finding]
-}
+  /// Makes a check of what `examine` finds, preferably one finding. An error that it throws becomes a problem.
+  init(_ name: String, examine: @escaping @Sendable (CheckedSetup) async throws -> [Finding]) {
+    self.name = name
+    self.examine = examine
+  }
 
-extension Check {
   /// Returns the findings, including one for a check that failed.
   func findings(_ setup: CheckedSetup) async -> [Finding] {
     do {
       return try await examine(setup)
     } catch {
-      guard let error = error as? CacheError, error.code == .locked else { return [.problem(error)] }
+      guard let error = error as? CacheError, error.code == .locked else { return .problem(error) }
       // A locked collection has been reported.
       guard case .itemsLocked = error.underlyingError as? SecretServiceError else { return [] }
-      return [.warning(error.message, advice: error.toolAdvice)]
+      return .warning(error.message, advice: error.toolAdvice)
     }
   }
 }
@@ -70,36 +72,11 @@ struct Finding: Sendable {
   let advice: String?
   let remedy: Remedy?
 
-  private init(_ state: State, _ message: String, advice: String? = nil, remedy: Remedy? = nil) {
+  fileprivate init(_ state: State, _ message: String, advice: String? = nil, remedy: Remedy? = nil) {
     self.state = state
     self.message = message
     self.advice = advice
     self.remedy = remedy
-  }
-
-  static func ok(_ message: String) -> Finding { Finding(.ok, message) }
-
-  static func warning(_ message: String, advice: String?, remedy: Remedy? = nil) -> Finding {
-    Finding(.warning, message, advice: advice, remedy: remedy)
-  }
-
-  static func problem(_ message: String, advice: String?, remedy: Remedy? = nil) -> Finding {
-    Finding(.problem, message, advice: advice, remedy: remedy)
-  }
-
-  /// Returns a finding that `--fix` fixes with `remedy`, which must be safe without confirmation.
-  static func fixable(
-    _ state: State, _ message: String, with remedy: @escaping @Sendable () async throws -> Void
-  ) -> Finding {
-    Finding(state, message, remedy: .safe(remedy))
-  }
-
-  static func problem(_ error: any Error, advice: String? = nil) -> Finding {
-    switch error {
-    case let error as SecretServiceError: .problem(error.description, advice: advice ?? error.advice)
-    case let error as CacheError: .problem(error.message, advice: advice ?? error.toolAdvice)
-    default: .problem("\(error)", advice: advice)
-    }
   }
 
   var fixed: Finding { Finding(.mended, message) }
@@ -107,19 +84,46 @@ struct Finding: Sendable {
   func notFixed(_ error: any Error) -> Finding {
     Finding(state, message, advice: "Fixing it failed: \((error as? CacheError)?.message ?? "\(error)")")
   }
+}
+
+extension [Finding] {
+  static func ok(_ message: String) -> Self { [Finding(.ok, message)] }
+
+  static func warning(_ message: String, advice: String?) -> Self {
+    [Finding(.warning, message, advice: advice)]
+  }
+
+  static func problem(_ message: String, advice: String?, remedy: Finding.Remedy? = nil) -> Self {
+    [Finding(.problem, message, advice: advice, remedy: remedy)]
+  }
+
+  /// Returns a finding that `--fix` fixes with `remedy`, which must be safe without confirmation.
+  static func fixable(
+    _ state: Finding.State, _ message: String, with remedy: @escaping @Sendable () async throws -> Void
+  ) -> Self {
+    [Finding(state, message, remedy: .safe(remedy))]
+  }
+
+  static func problem(_ error: any Error, advice: String? = nil) -> Self {
+    switch error {
+    case let error as SecretServiceError: .problem(error.description, advice: advice ?? error.advice)
+    case let error as CacheError: .problem(error.message, advice: advice ?? error.toolAdvice)
+    default: .problem("\(error)", advice: advice)
+    }
+  }
 
   /// Checks the owner and the mode of a file or directory.
   ///
   /// - Parameters:
   ///   - path: The file or directory.
   ///   - advice: What to do about a link or another user's file.
-  /// - Returns: `nil` where nothing is wrong or nothing exists.
-  static func ofAccess(to path: String, advice: String) -> Finding? {
-    guard let status = FileStatus(path) else { return nil }
+  /// - Returns: Nothing where nothing is wrong or nothing exists.
+  static func ofAccess(to path: String, advice: String) -> Self {
+    guard let status = FileStatus(path) else { return [] }
     guard status.isOwn, status.isDirectory || status.isRegular else {
       return .problem("\(path) is a link or belongs to another user.", advice: advice)
     }
-    guard status.isOpenToOthers else { return nil }
+    guard status.isOpenToOthers else { return [] }
     return .fixable(.problem, "\(path) is open to others, and is not used for that reason.") {
       try FileStatus.close(path)
     }

@@ -47,19 +47,6 @@ struct Doctor: AsyncParsableCommand {
   @OptionGroup var borrowing: BorrowOptions
   @OptionGroup(title: "Store options") var store: StoreOptions
 
-  private struct Result: Encodable {
-    struct Line: Encodable {
-      let check: String
-      let state: Finding.State
-      let message: String
-      let advice: String?
-    }
-    let state: Finding.State
-    let findings: [Line]
-    /// `nil` without `--fix`.
-    let fixed: [Fixes.Fixed]?
-  }
-
   mutating func validate() throws {
     store.origin = borrowing.origin
     guard fix || !yes else { throw ValidationError("--yes is for --fix.") }
@@ -70,91 +57,75 @@ struct Doctor: AsyncParsableCommand {
     let lender = try store.lender
     let place: any CacheStore = lender == nil ? try store.store : InMemoryStore()
     let chains =
-      try lender.map { [[LenderCheck(lender: $0, address: "unix:\(try store.lenderSocket ?? "")")]] }
+      try lender.map { [[Check.lender($0, at: "unix:\(try store.lenderSocket ?? "")")]] }
       ?? chains(place)
-    let configuration: [any Check] = [ConfigurationCheck()]
     let setup = CheckedSetup(options: store, store: place)
     var fixes = fix ? Fixes(setup, isConfirmed: yes, isQuiet: output.json) : nil
-    var lines: [Result.Line] = []
-    for chain in [configuration] + chains {
+    var (lines, state): ([Members], Finding.State) = ([], .ok)
+    for chain in [[.configuration]] + chains {
       for check in chain {
         var worst = Finding.State.ok
         for found in await check.findings(setup) {
-          let name = type(of: check).name
-          let finding = await fixes?.apply(to: found, of: name) ?? found
-          let line = Result.Line(
-            check: name, state: finding.state, message: finding.message,
-            advice: finding.advice ?? (finding.remedy == nil ? nil : setup.command("doctor", "--fix")))
-          if !output.json { Self.print(line) }
-          lines.append(line)
+          let finding = await fixes?.apply(to: found, of: check.name) ?? found
+          let advice = finding.advice ?? (finding.remedy == nil ? nil : setup.command("doctor", "--fix"))
+          if !output.json { Self.print(finding, advice) }
+          lines.append([
+            "check": check.name, "state": finding.state, "message": finding.message, "advice": advice,
+          ])
           worst = max(worst, finding.state)
         }
+        state = max(state, worst)
         if worst == .problem { break }
       }
     }
-    let state = lines.map(\.state).max() ?? .ok
-    if output.json { Terminal.out(try json(Result(state: state, findings: lines, fixed: fixes?.fixed))) }
+    if output.json { try Terminal.out(["state": state, "findings": lines, "fixed": fixes?.fixed]) }
     if let refusal = fixes?.refusal { throw refusal }
     if state == .problem { throw ExitCode(Failure.Code.error.rawValue) }
   }
 
   /// Returns chains of checks, each of which ends with its first problem: later checks could not succeed.
-  private func chains(_ store: any CacheStore) -> [[any Check]] {
-    let keyring: [any Check] = [
-      SessionBusCheck(), ServiceCheck(), EncryptionCheck(), PromptCheck(), CollectionCheck(),
-    ]
-    let groups: [any Check] = [GroupsCheck(), ClockCheck()]
-    let others: [[any Check]] = [
-      [OtherCachesCheck()], [CABundleCheck()], [BrowserCheck()], [brokerCheck],
-    ]
+  private func chains(_ store: any CacheStore) -> [[Check]] {
+    let keyring: [Check] = [.sessionBus, .service, .encryption, .prompt, .collection]
+    let groups: [Check] = [.groups, .clock]
+    let others: [[Check]] = [[.otherCaches], [.caBundle], [.browser], [brokerCheck]]
     guard let sealed = store as? any SealedStore else {
       // First, since groups cannot be fixed while the lock directory is open to others.
-      return [[LockDirectoryCheck()], keyring + [ProbeCheck()] + groups] + others
+      return [[.lockDirectory], keyring + [.probe] + groups] + others
     }
-    var place: [any Check] = self.store.settings.usesKeyring ? keyring : []
-    if self.store.settings.key == .portal { place.append(PortalCheck()) }
-    if let files = store as? EncryptedFileCacheStore { place.append(SealedFilesCheck(store: files)) }
-    if let etcd = store as? EtcdCacheStore {
-      place += [EtcdCheck(store: etcd), EtcdRightsCheck(store: etcd), EtcdWatchCheck(store: etcd)]
-    }
-    return [place + [SealedKeyCheck(store: sealed), SealedProbeCheck(store: sealed)] + groups] + others
+    var place = self.store.settings.usesKeyring ? keyring : []
+    if self.store.settings.key == .portal { place.append(.secretPortal) }
+    if let files = store as? EncryptedFileCacheStore { place.append(.sealedFiles(files)) }
+    if let etcd = store as? EtcdCacheStore { place += [.etcd(etcd), .etcdRights(etcd), .etcdWatch(etcd)] }
+    return [place + [.sealedKey(sealed), .sealedProbe(sealed)] + groups] + others
   }
 
   /// The check for the configured client, whose accounts the broker lists.
-  private var brokerCheck: BrokerCheck {
+  private var brokerCheck: Check {
     let policy = Settings.current.broker ?? .automatic
     guard let client = try? ClientOptions.parse([]), let scopes = try? ScopeOptions.parse([]).scopes,
       let id = try? client.clientID, let authority = try? client.namedAuthority
-    else { return BrokerCheck(client: nil, policy: policy) }
-    return BrokerCheck(client: (id, authority, scopes), policy: policy)
+    else { return .broker(nil, policy) }
+    return .broker((id, authority, scopes), policy)
   }
 
-  private static func print(_ line: Result.Line) {
+  private static func print(_ finding: Finding, _ advice: String?) {
     let style: Style =
-      switch line.state {
+      switch finding.state {
       case .ok, .mended: .green
       case .warning: .yellow
       case .problem: .red
       }
-    let state = Terminal.output.styled(line.state.rawValue, style)
-    let padding = String(repeating: " ", count: "problem  ".count - line.state.rawValue.count)
-    Terminal.out(state + padding + printable(line.message))
-    if let advice = line.advice { Terminal.out("         " + printable(advice)) }
+    let state = Terminal.output.styled(finding.state.rawValue, style)
+    let padding = String(repeating: " ", count: "problem  ".count - finding.state.rawValue.count)
+    Terminal.out(state + padding + printable(finding.message))
+    if let advice { Terminal.out("         " + printable(advice)) }
   }
 }
 
 /// Applies the remedies of findings, and asks before entries are removed.
 private struct Fixes {
   /// What was fixed: a finding, or one entry of it.
-  struct Fixed: Encodable {
-    let check: String
-    let message: String
-    var group: String?
-    var kind: String?
-    var shard: String?
-  }
-
-  private(set) var fixed: [Fixed] = []
+  private(set) var fixed: [Members] = []
   /// Why entries were left: no confirmation was possible, or the answer was no.
   private(set) var refusal: Failure.Message?
 
@@ -176,7 +147,7 @@ private struct Fixes {
       case nil: return finding
       case .safe(let fix):
         try await fix()
-        fixed.append(Fixed(check: check, message: finding.message))
+        fixed.append(["check": check, "message": finding.message])
         return finding.fixed
       case .removal(let entries): return try await isDone(entries, check) ? finding.fixed : finding
       }
@@ -209,9 +180,10 @@ private struct Fixes {
     try await entries.remove(from: setup.store)
     if !isQuiet { entries.descriptions("was").forEach(Terminal.out) }
     fixed += entries.problems.map {
-      Fixed(
-        check: check, message: $0.detail, group: entries.group.name, kind: $0.kind.rawValue,
-        shard: $0.shard?.rawValue)
+      [
+        "check": check, "message": $0.detail, "group": entries.group.name, "kind": $0.kind.rawValue,
+        "shard": $0.shard?.rawValue,
+      ]
     }
     return true
   }

@@ -1,50 +1,43 @@
 import EtcdStore
 import TokenCache
 
-/// Checks the members of etcd's cluster: version, leader, clock and database size.
-struct EtcdCheck: Check {
-  static let name = "etcd"
-
-  /// The largest accepted difference of clocks, in seconds.
-  private static let clockTolerance = 5.0
-  /// The part of the quota that may be in use without a warning.
-  private static let fullness = 0.8
-
-  let store: EtcdCacheStore
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
-    let responses = Array(zip(store.endpoints, await store.members()))
-    let members = responses.compactMap { endpoint, response in
-      (try? response.get()).map { (endpoint: endpoint, member: $0) }
-    }
-    var findings = responses.map { (endpoint, response) -> Finding in
-      switch response {
-      case .success(let member): Self.finding(member, at: endpoint)
-      case .failure(let error):
-        members.isEmpty
-          ? Finding.problem(error)
-          : .warning(
-            "\(endpoint): \((error.underlyingError as? EtcdFailure)?.outageReason ?? error.message)",
-            advice: error.toolAdvice)
+extension Check {
+  /// Checks the members of etcd's cluster: version, leader, clock and database size.
+  static func etcd(_ store: EtcdCacheStore) -> Check {
+    Check("etcd") { _ in
+      let responses = Array(zip(store.endpoints, await store.members()))
+      let members = responses.compactMap { endpoint, response in
+        (try? response.get()).map { (endpoint: endpoint, member: $0) }
       }
+      var findings = responses.flatMap { (endpoint, response) -> [Finding] in
+        switch response {
+        case .success(let member): state(of: member, at: endpoint)
+        case .failure(let error):
+          members.isEmpty
+            ? .problem(error)
+            : .warning(
+              "\(endpoint): \((error.underlyingError as? EtcdFailure)?.outageReason ?? error.message)",
+              advice: error.toolAdvice)
+        }
+      }
+      guard !members.isEmpty else { return findings }
+      if !members.contains(where: { $0.member.isLeader }) {
+        findings += .warning(
+          "The leader is not among the endpoints.", advice: "Name all members in the store's address.")
+      }
+      findings += space(members.map { $0.member })
+      for (endpoint, member) in members {
+        // The largest accepted difference, in seconds.
+        guard let offset = member.clockOffset, abs(offset) > 5 else { continue }
+        findings += .warning(
+          "The clock of \(endpoint) is \(Int(abs(offset).rounded())) s \(offset > 0 ? "ahead" : "behind").",
+          advice: "etcd does not depend on clocks, but tokens expire by this machine's: timedatectl status")
+      }
+      return findings
     }
-    guard !members.isEmpty else { return findings }
-    if !members.contains(where: { $0.member.isLeader }) {
-      findings.append(
-        .warning(
-          "The leader is not among the endpoints.", advice: "Name all members in the store's address."))
-    }
-    findings += Self.space(members)
-    findings += members.compactMap { (endpoint, member) -> Finding? in
-      guard let offset = member.clockOffset, abs(offset) > Self.clockTolerance else { return nil }
-      return .warning(
-        "The clock of \(endpoint) is \(Int(abs(offset).rounded())) s \(offset > 0 ? "ahead" : "behind").",
-        advice: "etcd does not depend on clocks, but tokens expire by this machine's: timedatectl status")
-    }
-    return findings
   }
 
-  private static func finding(_ member: EtcdMember, at endpoint: String) -> Finding {
+  private static func state(of member: EtcdMember, at endpoint: String) -> [Finding] {
     guard member.hasLeader else {
       return .problem(
         "\(endpoint) has no leader.",
@@ -59,66 +52,52 @@ struct EtcdCheck: Check {
       text, advice: "This version can lose data when it is killed. Update it to 3.5.3 or later.")
   }
 
-  private static func space(_ members: [(endpoint: String, member: EtcdMember)]) -> [Finding] {
-    let alarms = Set(members.flatMap { $0.member.alarms })
+  private static func space(_ members: [EtcdMember]) -> [Finding] {
+    let alarms = Set(members.flatMap { $0.alarms })
     var findings: [Finding] = []
     if alarms.contains("NOSPACE") {
-      findings.append(
-        .problem(
-          "etcd's database is full (NOSPACE) and accepts no more writes.",
-          advice: "Compact it, \"etcdctl defrag\" each member, then \"etcdctl alarm disarm\"; or raise "
-            + "--quota-backend-bytes."))
+      findings += .problem(
+        "etcd's database is full (NOSPACE) and accepts no more writes.",
+        advice: "Compact it, \"etcdctl defrag\" each member, then \"etcdctl alarm disarm\"; or raise "
+          + "--quota-backend-bytes.")
     }
-    findings += alarms.subtracting(["NOSPACE"]).sorted().map {
-      Finding.problem(
-        "etcd has raised the alarm \(printable($0)).", advice: "See \"etcdctl alarm list\".")
+    for alarm in alarms.subtracting(["NOSPACE"]).sorted() {
+      findings += .problem(
+        "etcd has raised the alarm \(printable(alarm)).", advice: "See \"etcdctl alarm list\".")
     }
-    let largest = members.map { $0.member }.max { $0.size < $1.size }
-    guard findings.isEmpty, let largest else { return findings }
+    guard findings.isEmpty, let largest = members.max(by: { $0.size < $1.size }) else { return findings }
     let megabytes = { (bytes: Int64) in "\(max(1, bytes / 1_000_000)) MB" }
     let use =
       "etcd's database has \(megabytes(largest.size)), \(megabytes(largest.sizeInUse)) of them in use"
-    guard let quota = largest.quota, quota > 0 else { return [.ok(use + ".")] }
+    guard let quota = largest.quota, quota > 0 else { return .ok(use + ".") }
     let text = use + "; it may have \(megabytes(quota))."
-    guard Double(largest.size) > fullness * Double(quota) else { return [.ok(text)] }
-    return [
-      .warning(
-        text,
-        advice:
-          "Compact it, or set --auto-compaction-retention; then \"etcdctl defrag\" frees the space."
-      )
-    ]
+    guard Double(largest.size) > 0.8 * Double(quota) else { return .ok(text) }
+    return .warning(
+      text,
+      advice: "Compact it, or set --auto-compaction-retention; then \"etcdctl defrag\" frees the space.")
   }
-}
 
-/// Checks whether etcd's user may read and write below the store's prefix.
-struct EtcdRightsCheck: Check {
-  static let name = "etcd_rights"
-
-  let store: EtcdCacheStore
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
-    do throws(CacheError) {
-      try await store.checkRights()
-      return [.ok("etcd's user may read and write below the prefix.")]
-    } catch {
-      return [.problem(error)]
+  /// Checks whether etcd's user may read and write below the store's prefix.
+  static func etcdRights(_ store: EtcdCacheStore) -> Check {
+    Check("etcd_rights") { _ in
+      do throws(CacheError) {
+        try await store.checkRights()
+        return .ok("etcd's user may read and write below the prefix.")
+      } catch {
+        return .problem(error)
+      }
     }
   }
-}
 
-/// Checks whether etcd reports changes.
-struct EtcdWatchCheck: Check {
-  static let name = "etcd_watch"
-
-  let store: EtcdCacheStore
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
-    do throws(CacheError) {
-      let age = try await store.watchAge(of: Settings.current.group ?? .default)
-      return [.ok("etcd reports changes; last confirmed \(Int(age / .milliseconds(1))) ms ago.")]
-    } catch {
-      return [.warning(error.message, advice: error.toolAdvice)]
+  /// Checks whether etcd reports changes.
+  static func etcdWatch(_ store: EtcdCacheStore) -> Check {
+    Check("etcd_watch") { _ in
+      do throws(CacheError) {
+        let age = try await store.watchAge(of: Settings.current.group ?? .default)
+        return .ok("etcd reports changes; last confirmed \(Int(age / .milliseconds(1))) ms ago.")
+      } catch {
+        return .warning(error.message, advice: error.toolAdvice)
+      }
     }
   }
 }

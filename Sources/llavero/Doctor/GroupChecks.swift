@@ -1,39 +1,36 @@
 import FoundationEssentials
 import TokenCache
 
-/// Checks the groups for entries that cannot be read or do not belong there.
-struct GroupsCheck: Check {
-  static let name = "groups"
-
-  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
+extension Check {
+  /// Checks the groups for entries that cannot be read or do not belong there.
+  static let groups = Check("groups") { setup in
     var findings: [Finding] = []
     let groups = try await setup.store.groups()
     for group in groups {
       let contents = try await setup.store.read(.all, in: group)
       let problems = contents.problems
       if contents.documents.isEmpty, problems.isEmpty {
-        findings.append(
-          .fixable(.warning, "\(group.name) has only empty items, as KWallet leaves when it is killed.") {
-            [store = setup.store] in _ = try await store.remove(.damaged, in: group)
-          })
+        findings += .fixable(
+          .warning, "\(group.name) has only empty items, as KWallet leaves when it is killed."
+        ) { _ = try await setup.store.remove(.damaged, in: group) }
       }
-      let removal = UnreadableEntries(problems, in: group).map(Finding.Remedy.removal)
       for kind in StoreProblem.Kind.allCases {
         let ofKind = problems.filter { $0.kind == kind }
         if ofKind.isEmpty { continue }
         let isRemovable = ofKind.contains { $0.remedy != .none }
-        findings.append(Self.finding(kind, ofKind, in: group, setup, isRemovable ? removal : nil))
+        let removal = isRemovable ? UnreadableEntries(problems, in: group) : nil
+        findings += finding(kind, ofKind, in: group, setup, removal.map(Finding.Remedy.removal))
       }
     }
     if !findings.isEmpty { return findings }
-    if groups.isEmpty { return [.ok("No group exists yet.")] }
-    return [.ok("\(counted(groups.count, "group")), complete and readable.")]
+    if groups.isEmpty { return .ok("No group exists yet.") }
+    return .ok("\(counted(groups.count, "group")), complete and readable.")
   }
 
   private static func finding(
     _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ setup: CheckedSetup,
     _ removal: Finding.Remedy?
-  ) -> Finding {
+  ) -> [Finding] {
     let fixing = setup.command("doctor", "--fix")
     let items = "\(group.name) has \(counted(problems.count, "item"))"
     switch kind {
@@ -47,7 +44,7 @@ struct GroupsCheck: Check {
       let shards = Set(problems.compactMap(\.shard)).sorted { $0.rawValue < $1.rawValue }
       return .fixable(
         .warning, "\(group.name) has \(counted(shards.count, "account")) in more than one item."
-      ) { [store = setup.store] in try await store.update(shards, in: group) { _ in } }
+      ) { try await setup.store.update(shards, in: group) { _ in } }
     case .foreign:
       return .warning(
         "\(items) of another program under its name, which llavero does not read.",
@@ -61,36 +58,29 @@ struct GroupsCheck: Check {
     case .wrongKey:
       return .problem(
         "\(items) that the key does not open: \(problems[0].detail)",
-        advice: "Restore the store's files from one backup.")
+        advice: "Restore the whole store from one backup.")
     case .newerVersion:
       return .warning(
         "\(items) that only a later version can read.",
         advice: "Update llavero and the other programs that share the group.")
     }
   }
-}
 
-/// Checks for tokens that were cached in the future.
-struct ClockCheck: Check {
-  static let name = "clock"
-
-  /// The clocks of two machines that share a home directory may differ by this many seconds.
-  private static let tolerance = 300.0
-
-  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
+  /// Checks for tokens that were cached in the future.
+  static let clock = Check("clock") { setup in
     var findings: [Finding] = []
     for group in try await setup.store.groups() {
       let documents = try await setup.store.read(.all, in: group).documents.values
+      // The clocks of two machines that share a home directory may differ by five minutes.
       let ahead = documents.flatMap(\.accessTokens.values).compactMap(\.cachedAt)
-        .filter { $0.timeIntervalSince(setup.now) > Self.tolerance }
+        .filter { $0.timeIntervalSince(setup.now) > 300 }
       guard let last = ahead.max() else { continue }
-      findings.append(
-        .warning(
-          "\(group.name) has \(counted(ahead.count, "token")) cached in the future, "
-            + "at \(last.formatted(.iso8601)): the clock was wrong then, or is now.",
-          advice: "Such tokens are renewed early. Check the clock: timedatectl status"))
+      findings += .warning(
+        "\(group.name) has \(counted(ahead.count, "token")) cached in the future, "
+          + "at \(last.formatted(.iso8601)): the clock was wrong then, or is now.",
+        advice: "Such tokens are renewed early. Check the clock: timedatectl status")
     }
     if !findings.isEmpty { return findings }
-    return [.ok("No token was cached in the future: the clock says \(setup.now.formatted(.iso8601)).")]
+    return .ok("No token was cached in the future: the clock says \(setup.now.formatted(.iso8601)).")
   }
 }

@@ -1,51 +1,42 @@
 import GLibSupport
 import SecretService
+import TokenCache
 
-/// Checks the session bus, on which the keyring is reached.
-struct SessionBusCheck: Check {
-  static let name = "session_bus"
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
+extension Check {
+  /// Checks the session bus, on which the keyring is reached.
+  static let sessionBus = Check("session_bus") { setup in
     let queue = BlockingQueue(label: "llavero.doctor")
     do throws(SecretServiceError) {
       try await queue.run(timeout: .seconds(10), onCancel: .cancelled, onTimeout: .timedOut) {
         (cancellable) throws(SecretServiceError) in
         guard (try? BusConnection(address: nil, cancellable)) != nil else { throw .noSessionBus }
       }
-      return [.ok("There is a session bus.")]
-    } catch .noSessionBus {
+      return .ok("There is a session bus.")
+    } catch {
+      guard error == .noSessionBus else { return .problem(error) }
       let address = setup.environment["DBUS_SESSION_BUS_ADDRESS"]
       let reason =
         address.map { "DBUS_SESSION_BUS_ADDRESS is not reachable: \($0)." }
         ?? "DBUS_SESSION_BUS_ADDRESS is not set."
-      return [
-        .problem(
-          "There is no D-Bus session bus. \(reason)",
-          advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash. "
-            + Failure.Message.setupAdvice)
-      ]
-    } catch {
-      return [.problem(error)]
+      return .problem(
+        "There is no D-Bus session bus. \(reason)",
+        advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash. "
+          + Failure.Message.setupAdvice)
     }
   }
-}
 
-/// Checks which program provides the Secret Service.
-struct ServiceCheck: Check {
-  static let name = "secret_service"
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
+  /// Checks which program provides the Secret Service.
+  static let service = Check("secret_service") { setup in
     do throws(SecretServiceError) {
       let provider = try await Provider(setup.client)
-      let version = await provider.version()
-      let name = [provider.name, version].compactMap { $0 }.joined(separator: " ")
-      return [.ok("\(name) offers the Secret Service (process \(provider.process)).")] + provider.cautions
+      let name = [provider.name, await provider.version()].compactMap(\.self).joined(separator: " ")
+      return .ok("\(name) offers the Secret Service (process \(provider.process)).") + provider.cautions
     } catch {
-      return [.problem(error, advice: Self.advice(error))]
+      return .problem(error, advice: installation(error))
     }
   }
 
-  private static func advice(_ error: SecretServiceError) -> String? {
+  private static func installation(_ error: SecretServiceError) -> String? {
     switch error {
     case .noSecretService:
       "Install one and log in again, for example: sudo apt-get install gnome-keyring. "
@@ -57,6 +48,150 @@ struct ServiceCheck: Check {
     default: nil
     }
   }
+
+  /// Checks whether secrets are encrypted on the bus.
+  static let encryption = Check("encryption") { setup in
+    let algorithms = try await setup.client.perform {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.sessionAlgorithms(cancellable)
+    }
+    guard algorithms == "plain" else { return .ok("Secrets are encrypted on the bus (\(algorithms)).") }
+    guard setup.options.allowsPlainSession else {
+      return .problem(SecretServiceError.encryptionRefused, advice: Failure.Message.encryptionAdvice)
+    }
+    return .warning(
+      "The keyring refuses encryption: secrets are plaintext on the bus.",
+      advice: "A program that can monitor this bus sees them. Use another keyring, such as gnome-keyring.")
+  }
+
+  /// Checks whether the keyring can ask for its password.
+  static let prompt = Check("prompt") { setup in
+    let provider = try await Provider(setup.client)
+    guard let obstacle = try await obstacle(setup, provider) else {
+      return .ok("The keyring can ask for its password.")
+    }
+    return .warning(
+      "The keyring cannot ask for its password: \(obstacle).",
+      advice: "It has to be unlocked without a dialog. \(provider.unlocking)")
+  }
+
+  /// Returns why no prompt can be shown; `nil` where one can.
+  private static func obstacle(
+    _ setup: CheckedSetup, _ provider: Provider
+  ) async throws(SecretServiceError) -> String? {
+    guard provider.hasDisplay else { return "there is no display" }
+    guard provider.isGnomeKeyring else { return nil }
+    let prompter = "org.gnome.keyring.SystemPrompter"
+    let hasPrompter = try await setup.client.perform {
+      (connection, cancellable) throws(SecretServiceError) in
+      try connection.hasOrCanStart(prompter, cancellable)
+    }
+    return hasPrompter ? nil : "no program provides \(prompter), as the package gcr does"
+  }
+
+  /// Checks whether the collection exists and is unlocked.
+  static let collection = Check("collection") { setup in
+    do throws(SecretServiceError) {
+      return try await lockState(setup)
+    } catch {
+      guard error == .noSuchCollection("default"), let provider = try? await Provider(setup.client) else {
+        throw error
+      }
+      return .problem(error, advice: "Log in to the desktop once. Without a desktop: \(provider.unlocking)")
+    }
+  }
+
+  private static func lockState(_ setup: CheckedSetup) async throws(SecretServiceError) -> [Finding] {
+    let client = setup.client
+    let collection = try await client.collection(named: setup.options.settings.collection)
+    let name =
+      setup.options.settings.collection == nil
+      ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
+    guard collection.isLocked else { return .ok("\(name) is unlocked.") }
+    do throws(SecretServiceError) {
+      // Also without permission to prompt: KWallet reports an open wallet as locked.
+      try await client.unlock(collection.path, prompt: setup.options.prompt)
+      return .ok("\(name) is unlocked.")
+    } catch  where error == .collectionLocked {
+      let provider = try await Provider(client)
+      guard try await obstacle(setup, provider) == nil else {
+        return .problem("\(name) is locked.", advice: provider.unlocking)
+      }
+    }
+    return .warning(
+      "\(name) is locked: its contents were not checked.",
+      advice: "Let it ask for its password: " + setup.command("doctor", "--unlock"))
+  }
+
+  /// Checks that the keyring stores what it is given: writes, reads, changes and deletes an item of its own.
+  static let probe = Check("probe") { setup in
+    do throws(SecretServiceError) {
+      let collection = try await setup.client.collection(named: setup.options.settings.collection)
+      // A locked collection has been reported.
+      if collection.isLocked { return [] }
+      return try await probe(setup.client, collection.path, prompt: setup.options.prompt)
+    } catch {
+      let permitting =
+        "KeePassXC prompts for every write. Permit it, for other commands with --unlock too: "
+        + setup.command("doctor", "--unlock")
+      return .problem(error, advice: error == .promptRequired ? permitting : nil)
+    }
+  }
+
+  private static func probe(
+    _ client: SecretServiceClient, _ collection: ObjectPath, prompt: PromptPermission
+  ) async throws(SecretServiceError) -> [Finding] {
+    let number = UInt64.random(in: 0...UInt64.max)
+    let attributes = ["xdg:schema": "org.llavero.Probe", "probe": String(number, radix: 16)]
+    var path = try await client.create(
+      label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
+      in: collection, prompt: prompt)
+    let failure: [Finding]
+    do throws(SecretServiceError) {
+      failure = try await use(&path, client, attributes, collection)
+    } catch {
+      failure = .problem(error)
+    }
+    try await client.delete(path, prompt: prompt)
+    guard failure.isEmpty else { return failure }
+    guard try await client.search(attributes, in: collection).unlocked.isEmpty else {
+      return .problem("The keyring still has an item that was deleted.", advice: otherKeyring)
+    }
+    return .ok("An item was written, read, changed and deleted.")
+  }
+
+  private static func use(
+    _ path: inout ObjectPath, _ client: SecretServiceClient, _ attributes: [String: String],
+    _ collection: ObjectPath
+  ) async throws(SecretServiceError) -> [Finding] {
+    guard try await client.search(attributes, in: collection).unlocked == [path] else {
+      return .problem("The keyring does not find an item that was just written.", advice: otherKeyring)
+    }
+    let second = Array("second".utf8)
+    path = try await client.setSecret(SecretBytes(copying: second), of: path)
+    guard let read = try await client.secrets(of: [path])[path],
+      unsafe read.withUnsafeBytes(Array.init) == second
+    else {
+      return .problem("The keyring returned other data than was written.", advice: otherKeyring)
+    }
+    return try await access(to: path, attributes, collection)
+  }
+
+  /// Checks whether another program, like this one at its next start, can read an item in an unlocked collection.
+  private static func access(
+    to path: ObjectPath, _ attributes: [String: String], _ collection: ObjectPath
+  ) async throws(SecretServiceError) -> [Finding] {
+    let other = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
+    // KWallet reports a collection as locked until a program has opened it.
+    guard try await !other.collection(named: collection.lastElement).isLocked,
+      try await other.search(attributes).locked.contains(path)
+    else { return [] }
+    return .warning(
+      "The keyring asks each time a program reads an item.",
+      advice: "In KeePassXC " + Failure.Message.accessSetting)
+  }
+
+  private static let otherKeyring = "Restart the keyring, or use another one, such as gnome-keyring."
 }
 
 extension Provider {
@@ -70,17 +205,13 @@ extension Provider {
   fileprivate var cautions: [Finding] {
     switch name {
     case "kwalletd5", "kwalletd6", "ksecretd":
-      [
-        .warning(
-          "KWallet writes to its file after five seconds without a change: a save is lost when it is killed before.",
-          advice: "Log out or close the wallet before the machine is switched off.")
-      ]
+      .warning(
+        "KWallet writes to its file after five seconds without a change: a save is lost when it is killed before.",
+        advice: "Log out or close the wallet before the machine is switched off.")
     case "keepassxc":
-      [
-        .warning(
-          "KeePassXC can crash when several programs write at once while it saves after each change.",
-          advice: "If several do, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
-      ]
+      .warning(
+        "KeePassXC can crash when several programs write at once while it saves after each change.",
+        advice: "If several do, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
     default: []
     }
   }
@@ -107,99 +238,5 @@ extension Provider {
     }
     let words = output?.split(whereSeparator: \.isWhitespace) ?? []
     return words.first { $0.first?.isNumber == true }.map(String.init)
-  }
-}
-
-/// Checks whether secrets are encrypted on the bus.
-struct EncryptionCheck: Check {
-  static let name = "encryption"
-
-  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
-    let algorithms = try await setup.client.perform {
-      (connection, cancellable) throws(SecretServiceError) in
-      try connection.sessionAlgorithms(cancellable)
-    }
-    guard algorithms == "plain" else {
-      return [.ok("Secrets are encrypted on the bus (\(algorithms)).")]
-    }
-    guard setup.options.allowsPlainSession else {
-      return [.problem(SecretServiceError.encryptionRefused, advice: Failure.Message.encryptionAdvice)]
-    }
-    return [
-      .warning(
-        "The keyring refuses encryption: secrets are plaintext on the bus.",
-        advice: "A program that can monitor this bus sees them. Use another keyring, such as gnome-keyring.")
-    ]
-  }
-}
-
-/// Checks whether the keyring can ask for its password.
-struct PromptCheck: Check {
-  static let name = "prompt"
-
-  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
-    let provider = try await Provider(setup.client)
-    guard let obstacle = try await Self.obstacle(setup, provider) else {
-      return [.ok("The keyring can ask for its password.")]
-    }
-    return [
-      .warning(
-        "The keyring cannot ask for its password: \(obstacle).",
-        advice: "It has to be unlocked without a dialog. \(provider.unlocking)")
-    ]
-  }
-
-  /// Returns why no prompt can be shown; `nil` where one can.
-  static func obstacle(
-    _ setup: CheckedSetup, _ provider: Provider
-  ) async throws(SecretServiceError) -> String? {
-    guard provider.hasDisplay else { return "there is no display" }
-    guard provider.isGnomeKeyring else { return nil }
-    let prompter = "org.gnome.keyring.SystemPrompter"
-    let hasPrompter = try await setup.client.perform {
-      (connection, cancellable) throws(SecretServiceError) in
-      try connection.hasOrCanStart(prompter, cancellable)
-    }
-    return hasPrompter ? nil : "no program provides \(prompter), as the package gcr does"
-  }
-}
-
-/// Checks whether the collection exists and is unlocked.
-struct CollectionCheck: Check {
-  static let name = "collection"
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
-    do throws(SecretServiceError) {
-      return [try await finding(setup)]
-    } catch {
-      guard error == .noSuchCollection("default"), let provider = try? await Provider(setup.client) else {
-        return [.problem(error)]
-      }
-      return [
-        .problem(error, advice: "Log in to the desktop once. Without a desktop: \(provider.unlocking)")
-      ]
-    }
-  }
-
-  private func finding(_ setup: CheckedSetup) async throws(SecretServiceError) -> Finding {
-    let client = setup.client
-    let collection = try await client.collection(named: setup.options.settings.collection)
-    let name =
-      setup.options.settings.collection == nil
-      ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
-    guard collection.isLocked else { return .ok("\(name) is unlocked.") }
-    do throws(SecretServiceError) {
-      // Also without permission to prompt: KWallet reports an open wallet as locked.
-      try await client.unlock(collection.path, prompt: setup.options.prompt)
-      return .ok("\(name) is unlocked.")
-    } catch  where error == .collectionLocked {
-      let provider = try await Provider(client)
-      guard try await PromptCheck.obstacle(setup, provider) == nil else {
-        return .problem("\(name) is locked.", advice: provider.unlocking)
-      }
-    }
-    return .warning(
-      "\(name) is locked: its contents were not checked.",
-      advice: "Let it ask for its password: " + setup.command("doctor", "--unlock"))
   }
 }

@@ -1,15 +1,14 @@
 import EncryptedFileStore
+import EtcdStore
 import FoundationEssentials
 import GLibSupport
 import Sealing
 import SecretService
 import TokenCache
 
-/// Checks whether the Secret portal has a key for this program. It requests none.
-struct PortalCheck: Check {
-  static let name = "secret_portal"
-
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
+extension Check {
+  /// Checks whether the Secret portal has a key for this program. It requests none.
+  static let secretPortal = Check("secret_portal") { setup in
     do throws(SecretPortalError) {
       try await BlockingQueue(label: "llavero.portal").run(
         timeout: .seconds(25), onCancel: .cancelled, onTimeout: .timedOut
@@ -17,47 +16,41 @@ struct PortalCheck: Check {
         try SecretPortal(busAddress: nil, cancellable).checkBackend(cancellable)
       }
     } catch {
-      return [.problem(error.description, advice: error.advice)]
+      return .problem(error.description, advice: error.advice)
     }
     guard RuntimeDirectory(environment: setup.environment).isShared else {
-      return [.ok("The Secret portal has a key for this application alone.")]
+      return .ok("The Secret portal has a key for this application alone.")
     }
-    return [
-      .warning(
-        "This program is not in a sandbox: the Secret portal gives its key to your other programs, too.",
-        advice: "Use --key portal in Flatpak or Snap. Other keys: \(KeyChoice.forms).")
-    ]
+    return .warning(
+      "This program is not in a sandbox: the Secret portal gives its key to your other programs, too.",
+      advice: "Use --key portal in Flatpak or Snap. Other keys: \(KeyChoice.forms).")
   }
-}
 
-/// Checks the owner and the mode of the file store's directories.
-struct SealedFilesCheck: Check {
-  static let name = "sealed_files"
-
-  let store: EncryptedFileCacheStore
-
-  func examine(_ setup: CheckedSetup) async throws -> [Finding] {
-    let root = try store.path()
-    guard FileStatus(root) != nil else {
-      let none = Finding.ok("There is no file store in \(root) yet; the first write makes it.")
-      return [sharing(try store.sharing(), root) ?? none]
+  /// Checks the owner and the mode of the file store's directories.
+  static func sealedFiles(_ store: EncryptedFileCacheStore) -> Check {
+    Check("sealed_files") { _ in
+      let root = try store.path()
+      let shared = sharing(try store.sharing(), root)
+      guard FileStatus(root) != nil else {
+        return shared.isEmpty
+          ? .ok("There is no file store in \(root) yet; the first write makes it.") : shared
+      }
+      let groups = try store.path(of: nil)
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
+      let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
+      let findings =
+        (directories + directories.map { "\($0)/lock" }).flatMap {
+          [Finding].ofAccess(to: $0, advice: "The store does not use it. Find out which program made it.")
+        } + shared
+      return findings.isEmpty ? .ok("The file store in \(root) is closed to others.") : findings
     }
-    let groups = try store.path(of: nil)
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
-    let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
-    let findings = (directories + directories.map { "\($0)/lock" }).compactMap {
-      Finding.ofAccess(to: $0, advice: "The store does not use it. Find out which program made it.")
-    }
-    let shared = sharing(try store.sharing(), root)
-    if let shared { return findings + [shared] }
-    return findings.isEmpty ? [.ok("The file store in \(root) is closed to others.")] : findings
   }
 
   /// Returns a finding about a network file system.
-  private func sharing(_ sharing: FileSharing, _ root: String) -> Finding? {
+  private static func sharing(_ sharing: FileSharing, _ root: String) -> [Finding] {
     let advice = "Use a directory of this machine: export XDG_DATA_HOME=…"
     return switch sharing {
-    case .machine: nil
+    case .machine: []
     case .network(let name):
       .warning(
         "Other machines may use \(root) (\(name)): nothing is cached, and locks are the file system's.",
@@ -68,20 +61,73 @@ struct SealedFilesCheck: Check {
         advice: advice)
     }
   }
+
+  /// Checks whether the key opens the file or etcd store. On a terminal it asks for a passphrase.
+  static func sealedKey(_ store: any SealedStore) -> Check {
+    Check("store_key") { _ in
+      do throws(CacheError) {
+        return try await store.open(makingStore: false) ? .ok("The key opens the store.") : []
+      } catch {
+        guard error.code == .locked else { return .problem(error) }
+        return .warning("\(error.message) The store's contents were not checked.", advice: error.toolAdvice)
+      }
+    }
+  }
+
+  /// Checks that a file or etcd store keeps what it is given: writes, reads and removes a group of its own.
+  static func sealedProbe(_ store: any SealedStore) -> Check {
+    Check("probe") { _ in
+      // This makes no store.
+      guard try await store.open(makingStore: false) else { return [] }
+      guard let fault = try await StoreProbe(store).run() else {
+        return .ok("A group was written, read and removed.")
+      }
+      let place = store is EtcdCacheStore ? "etcd's log" : "the disk and its file system: journalctl -k"
+      return .problem(fault, advice: "Check \(place)")
+    }
+  }
 }
 
-/// Checks whether the key opens the file or etcd store. On a terminal it asks for a passphrase.
-struct SealedKeyCheck: Check {
-  static let name = "store_key"
+/// Writes, reads and removes a group of its own.
+struct StoreProbe {
+  private let group: KeychainGroup
+  private let store: any CacheStore
 
-  let store: any SealedStore
+  init(_ store: any CacheStore) throws(CacheError) {
+    self.store = store
+    group = try KeychainGroup("org.llavero.probe.p\(String(UInt64.random(in: 0...UInt64.max), radix: 16))")
+  }
 
-  func examine(_ setup: CheckedSetup) async -> [Finding] {
+  /// - Returns: What the store did wrong; `nil` where it worked.
+  func run() async throws(CacheError) -> String? {
+    // A directory stays when its files are gone.
+    let directory = try (store as? EncryptedFileCacheStore)?.path(of: group)
+    defer { if let directory { try? FileManager.default.removeItem(atPath: directory) } }
     do throws(CacheError) {
-      return try await store.open(makingStore: false) ? [.ok("The key opens the store.")] : []
+      return try await fault()
     } catch {
-      guard error.code == .locked else { return [.problem(error)] }
-      return [.warning("\(error.message) The store's contents were not checked.", advice: error.toolAdvice)]
+      _ = try? await store.remove(.everything, in: group)
+      try? await (store as? EtcdCacheStore)?.forget(group)
+      throw error
     }
+  }
+
+  private func fault() async throws(CacheError) -> String? {
+    let document = try CacheDocument(
+      json: Data(#"{"AppMetadata": {"probe": {"client_id": "probe", "environment": "probe"}}}"#.utf8))
+    let shards = document.split(in: group).map(\.shard)
+    try await store.update(shards, in: group) { contents in
+      for shard in shards { contents[shard] = document }
+    }
+    let read = try await store.read(.all, in: group).documents
+    let removed = try await store.remove(.everything, in: group)
+    try await (store as? EtcdCacheStore)?.forget(group)
+    guard read.values.elementsEqual([document]) else {
+      return "The store returned other data than was written."
+    }
+    guard removed == 1, try await !store.groups().contains(group) else {
+      return "The store still has a group that was removed."
+    }
+    return nil
   }
 }

@@ -9,10 +9,15 @@ extension Settings {
   /// Keeps ``current`` from ending the process over unknown settings: for the commands that mend a configuration.
   static func passOverUnknown() { passesOverUnknown.store(true, ordering: .sequentiallyConsistent) }
 
+  /// The settings of this process, or why they are invalid.
+  static let loaded = Result { () throws(ConfigurationError) in
+    try Settings(environment: processEnvironment())
+  }
+
   /// The settings of this process. An invalid configuration ends it.
   static let current: Settings = {
     do throws(ConfigurationError) {
-      let settings = try Settings(environment: processEnvironment())
+      let settings = try loaded.get()
       if let unknown = settings.unknown, !passesOverUnknown.load(ordering: .sequentiallyConsistent) {
         throw unknown
       }

@@ -99,12 +99,14 @@ struct StoreOptions: ParsableArguments {
 
   /// How the store is opened.
   var access: StoreAccess {
-    StoreAccess(prompt: prompt, allowsPlainSession: allowsPlainSession) {
+    var access = StoreAccess(prompt: prompt, allowsPlainSession: allowsPlainSession) {
       (question) throws(CacheError) in
       try Terminal.ask(question)
     } transport: { (certificates) throws(HTTPTransportError) in
       try Network.transport(caBundle: certificates, allowsLoopbackHTTP: true)
     }
+    if !allowsPlainSession { access.connection = EarlyConnection.shared }
+    return access
   }
 
   /// The end of a command line that is to use the same store, as a shell takes it: what this one says of the store.
@@ -143,6 +145,9 @@ extension ArgumentHelp {
   init(_ setting: Setting, _ valueName: String, visibility: ArgumentVisibility = .default) {
     self.init(setting.help, valueName: valueName, visibility: visibility)
   }
+
+  /// The help of `--quiet`. ``Terminal/isQuiet`` reads the flag, so that code without a command at hand knows it.
+  static let quiet = ArgumentHelp("Hide notes, hints and progress; never errors.")
 }
 
 extension KeyChoice: ExpressibleByArgument {}
@@ -209,5 +214,6 @@ struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")
   var json = false
 
-  @OptionGroup var quiet: QuietOption
+  @Flag(name: .shortAndLong, help: .quiet)
+  var quiet = false
 }

@@ -140,6 +140,8 @@ extension CacheError: ToolError {
       command = Failure.Message.setupAdvice
     // Another program's cache.
     case (_, is CacheError): command = nil
+    case (.wrongKey, is EtcdFailure):
+      command = "--etcd-password says where the password comes from: \(KeyChoice.forms)."
     case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."
     case (.tooLarge, _): command = "\"llavero clear --expired\" removes expired entries."
     default: command = remedy.command

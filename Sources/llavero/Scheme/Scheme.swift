@@ -29,14 +29,6 @@ struct Scheme: ParsableCommand {
         JSON: scheme, program, arguments, path, warnings.
         """)
 
-    private struct Result: Encodable {
-      let scheme: String
-      let program: String
-      let arguments: [String]
-      let path: String
-      let warnings: [String]?
-    }
-
     @Argument(help: "The scheme, or a redirect URI that begins with it.")
     var scheme: OwnScheme
 
@@ -99,11 +91,10 @@ struct Scheme: ParsableCommand {
         ? "xdg-open 1.1 mistakes a scheme with digits for a file. Desktops such as GNOME do not use it."
         : nil
       if output.json {
-        return Terminal.out(
-          try json(
-            Result(
-              scheme: scheme.name, program: file, arguments: arguments, path: path,
-              warnings: warning.map { [$0] })))
+        return try Terminal.out([
+          "scheme": scheme.name, "program": file, "arguments": arguments, "path": path,
+          "warnings": warning.map { [$0] },
+        ])
       }
       if let warning { Terminal.error("warning: \(warning)") }
       Terminal.out(printable("\(scheme.name) is handled by \(file), registered in \(path)."))
@@ -133,11 +124,6 @@ struct Scheme: ParsableCommand {
         JSON: scheme, path.
         """)
 
-    private struct Result: Encodable {
-      let scheme: String
-      let path: String
-    }
-
     @Argument(help: "The scheme, or a redirect URI that begins with it.")
     var scheme: OwnScheme
 
@@ -156,7 +142,7 @@ struct Scheme: ParsableCommand {
       }
       let path = SchemeEntry.path(of: scheme.name)
       try removeFile(path)
-      if output.json { return Terminal.out(try json(Result(scheme: scheme.name, path: path))) }
+      if output.json { return try Terminal.out(["scheme": scheme.name, "path": path]) }
       Terminal.out(printable("Removed \(path)."))
     }
   }
@@ -173,54 +159,42 @@ struct Scheme: ParsableCommand {
         program_missing, or other_handler where another desktop file is in effect)].
         """)
 
-    private struct Result: Encodable {
-      struct Line: Encodable {
-        let scheme: String
-        let program: String
-        let arguments: [String]
-        let path: String
-        let handler: String?
-        let state: State
-      }
-      let schemes: [Line]
-    }
-
-    enum State: String, Encodable {
-      case ok
-      case programMissing = "program_missing"
-      case otherHandler = "other_handler"
-    }
+    private typealias Line = (entry: SchemeEntry, handler: String?, state: String, description: String)
 
     @OptionGroup var output: OutputOptions
 
     func run() throws {
       try SchemeDefaults.checkLists()
-      let lines = SchemeEntry.installed.compactMap { scheme -> Result.Line? in
+      let lines = SchemeEntry.installed.compactMap { scheme -> Line? in
         // Another user's file is not listed.
         guard let entry = try? SchemeEntry(existing: scheme) else { return nil }
-        let handler = SchemeHandler(of: scheme)
-        let state: State =
-          programFile(entry.program) == nil
-          ? .programMissing : handler?.id == SchemeHandler.ownID(of: scheme) ? .ok : .otherHandler
-        return Result.Line(
-          scheme: scheme, program: entry.program, arguments: entry.arguments,
-          path: SchemeEntry.path(of: scheme), handler: handler?.id, state: state)
+        let handler = SchemeHandler(of: scheme)?.id
+        if programFile(entry.program) == nil { return (entry, handler, "program_missing", "program missing") }
+        let isOwn = handler == SchemeHandler.ownID(of: scheme)
+        return (
+          entry, handler, isOwn ? "ok" : "other_handler",
+          isOwn ? "ok" : "handled by \(handler ?? "no program")"
+        )
       }
-      if output.json { return Terminal.out(try json(Result(schemes: lines))) }
+      if output.json {
+        let schemes = lines.map { entry, handler, state, _ -> Members in
+          [
+            "scheme": entry.scheme, "program": entry.program, "arguments": entry.arguments,
+            "path": SchemeEntry.path(of: entry.scheme), "handler": handler, "state": state,
+          ]
+        }
+        return try Terminal.out(["schemes": schemes])
+      }
       guard !lines.isEmpty else { return Terminal.note("No handler is registered.") }
-      var table = Table([
-        .init(title: "SCHEME", minimum: 16), .init(title: "STATE"), .init(title: "PROGRAM", minimum: 16),
-      ])
-      for line in lines {
-        let state =
-          switch line.state {
-          case .ok: "ok"
-          case .programMissing: "program missing"
-          case .otherHandler: "handled by \(line.handler ?? "no program")"
-          }
-        table.add([line.scheme, state, ([line.program] + line.arguments).joined(separator: " ")])
-      }
-      table.print { column, cell in column == 1 && cell != "ok" ? .yellow : nil }
+      Table(
+        [
+          .init("SCHEME", minimum: 16), .init("STATE") { $0 == "ok" ? nil : .yellow },
+          .init("PROGRAM", minimum: 16),
+        ],
+        rows: lines.map { entry, _, _, state in
+          [entry.scheme, state, ([entry.program] + entry.arguments).joined(separator: " ")]
+        }
+      ).print()
     }
   }
 }

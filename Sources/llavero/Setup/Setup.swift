@@ -120,6 +120,11 @@ struct Setup: AsyncParsableCommand {
   private mutating func choose(defaultKey: String) async throws {
     let current = Settings.current
     let asks = Terminal.isInput && !output.json
+    /// Takes what is named, or the answer to a question, or without a terminal what the settings say.
+    func text(_ named: String?, _ question: String, _ configured: String?) throws -> String? {
+      let text = try named ?? (asks ? Terminal.ask(question, configured ?? "") { $0 } : configured)
+      return text?.isEmpty == false ? text : nil
+    }
     if client.cache.store.address == nil {
       let proposal = try await proposedStore(asked: asks)
       client.cache.store.address =
@@ -141,20 +146,8 @@ struct Setup: AsyncParsableCommand {
     }
     client.cache.named = client.cache.named ?? current.group
     client.authority = client.authority ?? current.authority
-    if client.client == nil {
-      client.client =
-        asks
-        ? try Terminal.ask("Client ID of the app, or nothing", current.clientID ?? "") { $0 }
-        : current.clientID
-    }
-    if client.client == "" { client.client = nil }
-    if client.tenant == nil {
-      client.tenant =
-        asks
-        ? try Terminal.ask("Tenant ID or domain, or nothing", current.tenant ?? "") { $0 }
-        : current.tenant
-    }
-    if client.tenant == "" { client.tenant = nil }
+    client.client = try text(client.client, "Client ID of the app, or nothing", current.clientID)
+    client.tenant = try text(client.tenant, "Tenant ID or domain, or nothing", current.tenant)
     // Says what is wrong with them.
     _ = try client.namedAuthority
   }

@@ -1,30 +1,10 @@
 import TokenCache
 
 /// All accounts of a group, whatever the client.
-struct AccountList: Encodable {
-  struct Account: Encodable {
-    struct Profile: Encodable {
-      let tenantId: String
-      let localAccountId: String?
-      let username: String?
-      let name: String?
-      let isHomeTenant: Bool
-    }
-    let homeAccountId: String
-    let username: String?
-    let environment: String
-    let origin: AccountOrigin
-    let tenantProfiles: [Profile]
-  }
-  let group: String
-  let accounts: [Account]
-  let problems: [ProblemSummary]
-
-  private let storeProblems: [StoreProblem]
-
-  private enum CodingKeys: CodingKey {
-    case group, accounts, problems
-  }
+struct AccountList {
+  private let group: String
+  private let accounts: [(account: Account, origin: AccountOrigin)]
+  private let problems: [StoreProblem]
 
   /// - Parameters:
   ///   - options: The group.
@@ -43,36 +23,61 @@ struct AccountList: Encodable {
       throw Failure.Message.notSignedIn(name, in: snapshot)
     }
     group = options.group.name
-    storeProblems = snapshot.problems
-    problems = storeProblems.map(ProblemSummary.init)
+    problems = snapshot.problems
     self.accounts = accounts.map {
-      Account(
-        homeAccountId: $0.homeAccountID, username: $0.username, environment: $0.environment,
-        origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())),
-        tenantProfiles: $0.tenantProfiles.map {
-          Account.Profile(
-            tenantId: $0.tenantID, localAccountId: $0.localAccountID, username: $0.username, name: $0.name,
-            isHomeTenant: $0.isHomeTenant)
-        })
+      ($0, AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
     }
   }
 
-  func print(_ output: OutputOptions) throws {
-    if output.json { return Terminal.out(try json(self)) }
-    ProblemSummary.report(storeProblems)
-    guard !accounts.isEmpty else { return Terminal.note("No account in \(group).") }
-    var table = Table([
-      .init(title: "USERNAME", minimum: 30), .init(title: "NAME", minimum: 12), .init(title: "TENANTS"),
-      .init(title: "ORIGIN"), .init(title: "ENVIRONMENT", minimum: 12),
-      .init(title: "HOME ACCOUNT ID", minimum: 9),
-    ])
-    for account in accounts {
-      table.add([
-        account.username ?? "-", account.tenantProfiles.lazy.compactMap(\.name).first ?? "-",
-        "\(account.tenantProfiles.count)", account.origin.rawValue, account.environment,
-        account.homeAccountId,
-      ])
+  private func printJSON() throws {
+    let list = accounts.map { account, origin -> Members in
+      let profiles = account.tenantProfiles.map { profile -> Members in
+        [
+          "tenant_id": profile.tenantID, "local_account_id": profile.localAccountID,
+          "username": profile.username, "name": profile.name, "is_home_tenant": profile.isHomeTenant,
+        ]
+      }
+      return [
+        "home_account_id": account.homeAccountID, "username": account.username,
+        "environment": account.environment, "origin": origin, "tenant_profiles": profiles,
+      ]
     }
-    table.print { column, _ in column == 5 ? .dim : nil }
+    try Terminal.out(["group": group, "accounts": list, "problems": problems.map(ProblemSummary.init)])
+  }
+
+  func print(_ output: OutputOptions) throws {
+    if output.json { return try printJSON() }
+    ProblemSummary.report(problems)
+    guard !accounts.isEmpty else { return Terminal.note("No account in \(group).") }
+    Table(
+      [
+        .init("USERNAME", minimum: 30), .init("NAME", minimum: 12), "TENANTS", "ORIGIN",
+        .init("ENVIRONMENT", minimum: 12), .init("HOME ACCOUNT ID", minimum: 9) { _ in .dim },
+      ],
+      rows: accounts.map { account, origin in
+        [
+          account.username ?? "-", account.tenantProfiles.lazy.compactMap(\.name).first ?? "-",
+          "\(account.tenantProfiles.count)", origin.rawValue, account.environment, account.homeAccountID,
+        ]
+      }
+    ).print()
+  }
+}
+
+/// How an account came to be listed.
+enum AccountOrigin: String, Encodable {
+  /// The cache has its refresh token.
+  case own
+  /// The identity broker gives its tokens.
+  case broker
+  case both
+  /// A lender gives its tokens.
+  case lender
+
+  /// - Parameters:
+  ///   - account: The account.
+  ///   - renews: Whether the cache has its refresh token.
+  init(of account: Account, renews: Bool) {
+    self = account.isBrokers ? (renews ? .both : .broker) : .own
   }
 }

@@ -68,7 +68,12 @@ extension PublicClient {
     {
       return account
     }
-    return try await cache.snapshot().account(named: name, of: configuration.clientID)
+    let snapshot = try await cache.snapshot()
+    let account = try snapshot.accounts(named: name, of: configuration.clientID).only(
+      named: name, in: snapshot)
+    // An unreadable part may hold another.
+    if name == nil { try snapshot.checkComplete() }
+    return account
   }
 }
 
@@ -89,16 +94,6 @@ extension CacheSnapshot {
   /// The home account ids with a refresh token of any client.
   var renewableAccounts: Set<String> {
     Set(document.refreshTokens.values.compactMap { $0.homeAccountID?.lowercased() })
-  }
-
-  /// Returns the only account that is signed in to a client, or the only one of them with a name.
-  ///
-  /// - Throws: `Failure.Message` for no account, or several. `CacheError` also when none is named and a part of the cache is
-  ///   unreadable, which may hold another.
-  fileprivate func account(named name: String?, of clientID: String) throws -> Account {
-    let account = try accounts(named: name, of: clientID).only(named: name, in: self)
-    if name == nil { try checkComplete() }
-    return account
   }
 }
 

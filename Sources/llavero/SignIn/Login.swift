@@ -27,16 +27,6 @@ struct Login: AsyncParsableCommand {
       JSON: group, client_id, home_account_id, username, tenant_id, scopes, expires_on.
       """)
 
-  private struct Result: Encodable {
-    let group: String
-    let clientId: String
-    let homeAccountId: String
-    let username: String?
-    let tenantId: String?
-    let scopes: [String]
-    let expiresOn: Date?
-  }
-
   @Option(
     help: ArgumentHelp("The user name to propose to the browser.", valueName: "name"), completion: .accounts)
   var account: String?
@@ -113,11 +103,11 @@ struct Login: AsyncParsableCommand {
     let result = try await signIn(to: client, isRemote: isRemote)
     if policy != .required, let error = result.cacheError { throw error }
     if output.json {
-      let report = Result(
-        group: client.cache.group.name, clientId: client.configuration.clientID,
-        homeAccountId: result.account.homeAccountID, username: result.account.username,
-        tenantId: result.tenantID, scopes: result.scopes, expiresOn: result.expiresOn)
-      return Terminal.out(try json(report))
+      return try Terminal.out([
+        "group": client.cache.group.name, "client_id": client.configuration.clientID,
+        "home_account_id": result.account.homeAccountID, "username": result.account.username,
+        "tenant_id": result.tenantID, "scopes": result.scopes, "expires_on": result.expiresOn,
+      ])
     }
     let name = result.account.username ?? result.account.homeAccountID
     Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))

@@ -19,16 +19,6 @@ struct Logout: AsyncParsableCommand, SignsIn {
       JSON: group, client_id, signed_out: [home_account_id, username].
       """)
 
-  private struct Result: Encodable {
-    struct Account: Encodable {
-      let homeAccountId: String
-      let username: String?
-    }
-    let group: String
-    let clientId: String
-    let signedOut: [Account]
-  }
-
   @Flag(help: "Sign out every account of the client.")
   var all = false
 
@@ -75,10 +65,12 @@ struct Logout: AsyncParsableCommand, SignsIn {
 
   private func report(_ accounts: [Account], of client: PublicClient) throws {
     if output.json {
-      let result = Result(
-        group: client.cache.group.name, clientId: client.configuration.clientID,
-        signedOut: accounts.map { Result.Account(homeAccountId: $0.homeAccountID, username: $0.username) })
-      return Terminal.out(try json(result))
+      return try Terminal.out([
+        "group": client.cache.group.name, "client_id": client.configuration.clientID,
+        "signed_out": accounts.map {
+          ["home_account_id": $0.homeAccountID, "username": $0.username] as Members
+        },
+      ])
     }
     if accounts.isEmpty { Terminal.note("No account is signed in.") }
     for account in accounts {

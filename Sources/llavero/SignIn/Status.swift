@@ -26,26 +26,31 @@ struct Status: AsyncParsableCommand, SignsIn {
       both), tenant_profiles: [tenant_id, local_account_id, username, name, is_home_tenant]].
       """)
 
-  private struct Result: Encodable {
-    struct Account: Encodable {
-      struct Token: Encodable {
-        let tenantId: String?
-        let scopes: [String]
-        let expiresOn: Date?
-        let state: RecordSummary.State?
-      }
-      let homeAccountId: String
-      let username: String?
-      let environment: String
-      let origin: AccountOrigin
-      let renews: Bool
-      let tokens: [Token]
+  /// An account with the tokens that a line of the table is about each.
+  private struct Line {
+    struct Token {
+      let tenantID: String?
+      let scopes: [String]
+      let end: Date?
+      let state: RecordSummary.State?
     }
-    let group: String
-    let clientId: String
-    let accounts: [Account]
-    let problems: [ProblemSummary]
-    var warnings: [String]?
+
+    let account: Account
+    let origin: AccountOrigin
+    let renews: Bool
+    let tokens: [Token]
+
+    var members: Members {
+      let tokens = tokens.map { token -> Members in
+        [
+          "tenant_id": token.tenantID, "scopes": token.scopes, "expires_on": token.end, "state": token.state,
+        ]
+      }
+      return [
+        "home_account_id": account.homeAccountID, "username": account.username,
+        "environment": account.environment, "origin": origin, "renews": renews, "tokens": tokens,
+      ]
+    }
   }
 
   @OptionGroup var account: AccountOptions
@@ -71,68 +76,64 @@ struct Status: AsyncParsableCommand, SignsIn {
       grouping: (snapshot?.document ?? CacheDocument()).listed(at: now).map(\.summary).filter {
         $0.type == "AccessToken" && $0.clientId?.lowercased() == clientID.lowercased()
       }, by: { $0.homeAccountId?.lowercased() ?? "" })
-    var summaries: [Result.Account] = []
-    for account in found.accounts {
+    let lines = found.accounts.map { account in
       let request = TokenLookup(
         homeAccountID: account.homeAccountID, environment: account.environment, clientID: clientID)
       let renews = snapshot.map { !$0.refreshTokens(for: request).isEmpty } ?? false
-      summaries.append(
-        Result.Account(
-          homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
-          origin: AccountOrigin(of: account, renews: renews), renews: renews,
-          tokens: (tokens[account.homeAccountID.lowercased()] ?? []).map {
-            Result.Account.Token(
-              tenantId: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
-              expiresOn: $0.expiresOn, state: $0.state)
-          }))
+      return Line(
+        account: account, origin: AccountOrigin(of: account, renews: renews), renews: renews,
+        tokens: (tokens[account.homeAccountID.lowercased()] ?? []).map {
+          Line.Token(
+            tenantID: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
+            end: $0.expiresOn, state: $0.state)
+        })
     }
     let problems = snapshot?.problems ?? []
     if output.json {
-      let result = Result(
-        group: client.cache.group.name, clientId: clientID, accounts: summaries,
-        problems: problems.map(ProblemSummary.init),
-        warnings: found.brokerFailure.map { [$0.asBrokerProblem] })
-      return Terminal.out(try json(result))
+      return try Terminal.out([
+        "group": client.cache.group.name, "client_id": clientID, "accounts": lines.map(\.members),
+        "problems": problems.map(ProblemSummary.init),
+        "warnings": found.brokerFailure.map { [$0.asBrokerProblem] },
+      ])
     }
     if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
     ProblemSummary.report(problems)
-    printTable(of: summaries, now: now)
+    Self.printTable(of: lines, now: now)
   }
 
   /// Shows the terms of the loan.
   private func showLoan(of lender: LoanBroker) async throws {
     let (client, terms) = try await client.borrowingClient(of: lender)
-    let account = try await client.account(named: account.named)
-    let summary = Result.Account(
-      homeAccountId: account.homeAccountID, username: account.username, environment: account.environment,
-      origin: .lender, renews: false,
+    let line = Line(
+      account: try await client.account(named: account.named), origin: .lender, renews: false,
       tokens: terms.scopes.map {
-        Result.Account.Token(tenantId: terms.tenantID, scopes: $0, expiresOn: terms.end, state: .lent)
+        Line.Token(tenantID: terms.tenantID, scopes: $0, end: terms.end, state: .lent)
       })
-    guard output.json else { return printTable(of: [summary], now: Date()) }
-    Terminal.out(
-      try json(
-        Result(group: client.cache.group.name, clientId: terms.clientID, accounts: [summary], problems: [])))
+    guard output.json else { return Self.printTable(of: [line], now: Date()) }
+    try Terminal.out([
+      "group": client.cache.group.name, "client_id": terms.clientID, "accounts": [line.members],
+      "problems": [String](),
+    ])
   }
 
-  private func printTable(of accounts: [Result.Account], now: Date) {
-    var table = Table([
-      .init(title: "USERNAME", minimum: 24), .init(title: "ORIGIN"), .init(title: "RENEWS"),
-      .init(title: "TENANT", minimum: 9),
-      .init(title: "SCOPES", minimum: 16), .init(title: "EXPIRES"),
-    ])
-    for account in accounts {
-      let name = account.username ?? account.homeAccountId
-      let renews = account.renews ? "yes" : "no"
-      let origin = account.origin.rawValue
-      if account.tokens.isEmpty { table.add([name, origin, renews, "-", "-", "-"]) }
-      for token in account.tokens {
-        table.add([
-          name, origin, renews, token.tenantId ?? "-", token.scopes.joined(separator: " "),
-          token.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
-        ])
+  private static func printTable(of lines: [Line], now: Date) {
+    let rows = lines.flatMap { line in
+      let account = [
+        line.account.username ?? line.account.homeAccountID, line.origin.rawValue, line.renews ? "yes" : "no",
+      ]
+      if line.tokens.isEmpty { return [account + ["-", "-", "-"]] }
+      return line.tokens.map { token in
+        account + [
+          token.tenantID ?? "-", token.scopes.joined(separator: " "),
+          token.end.map { timeLeft(until: $0, from: now) } ?? "-",
+        ]
       }
     }
-    table.print { column, cell in column == 5 ? timeStyle(cell) : nil }
+    Table(
+      [
+        .init("USERNAME", minimum: 24), "ORIGIN", "RENEWS", .init("TENANT", minimum: 9),
+        .init("SCOPES", minimum: 16), .init("EXPIRES", style: timeStyle),
+      ], rows: rows
+    ).print()
   }
 }

@@ -52,6 +52,35 @@ func json(
   return printableJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
 }
 
+/// The same for an object that is written down here.
+func json(_ members: Members, names: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase) throws -> String {
+  try json(members, names: names, layout: .prettyPrinted)
+}
+
+/// An object of `--json`, by the names of its members. Those that are `nil` are left out.
+struct Members: Encodable, ExpressibleByDictionaryLiteral {
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  private let members: [(name: String, value: (any Encodable)?)]
+
+  init(dictionaryLiteral members: (String, (any Encodable)?)...) {
+    self.members = members.map { ($0, $1) }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Name.self)
+    for case (let name, let value?) in members {
+      try container.encode(value, forKey: Name(stringValue: name))
+    }
+  }
+}
+
 extension String {
   /// The number of terminal columns that the text takes.
   var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
@@ -71,4 +100,9 @@ extension String {
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - columns))
   }
+}
+
+/// A number with its noun, such as "2 records".
+func counted(_ count: Int, _ noun: String) -> String {
+  "\(count) \(noun)\(count == 1 ? "" : "s")"
 }

@@ -1,37 +1,43 @@
 /// Columns of text that fit the terminal.
 struct Table {
-  struct Column {
+  struct Column: ExpressibleByStringLiteral {
     let title: String
     /// The width down to which the column shrinks first; `nil` where it shrinks only after all others.
-    var minimum: Int?
+    let minimum: Int?
+    /// The style of a cell.
+    let style: (_ cell: String) -> Style?
+
+    init(_ title: String, minimum: Int? = nil, style: @escaping (_ cell: String) -> Style? = { _ in nil }) {
+      self.title = title
+      self.minimum = minimum
+      self.style = style
+    }
+
+    init(stringLiteral title: String) { self.init(title) }
   }
 
   private let columns: [Column]
-  private var rows: [[String]] = []
+  private let rows: [[String]]
 
-  init(_ columns: [Column]) {
+  init(_ columns: [Column], rows: [[String]]) {
     self.columns = columns
+    self.rows = rows.map { $0.map(printable) }
   }
 
-  mutating func add(_ cells: [String]) {
-    rows.append(cells.map(printable))
-  }
-
-  /// Prints the table, cut to the terminal's width; in full where the stream is not a terminal. `style` returns the style of
-  /// a cell.
-  func print(to stream: Stream = Terminal.output, style: (_ column: Int, _ cell: String) -> Style?) {
+  /// Prints the table, cut to the terminal's width; in full where the stream is not a terminal.
+  func print(to stream: Stream = Terminal.output) {
     let widths = fitted(to: stream.width)
-    func line(_ cells: [String], style: (Int, String) -> Style?) -> String {
+    func line(_ cells: [String], style: (Column, String) -> Style?) -> String {
       var line = ""
       for (column, cell) in cells.enumerated() {
         let shown = cell.cut(to: widths[column])
         let padding = column + 1 < cells.count ? widths[column] - shown.columns + Self.gap : 0
-        line += stream.styled(shown, style(column, cell)) + String(repeating: " ", count: padding)
+        line += stream.styled(shown, style(columns[column], cell)) + String(repeating: " ", count: padding)
       }
       return line
     }
     stream.write(line(columns.map(\.title)) { _, _ in .bold } + "\n")
-    for row in rows { stream.write(line(row, style: style) + "\n") }
+    for row in rows { stream.write(line(row) { $0.style($1) } + "\n") }
   }
 
   private static let gap = 2
@@ -56,4 +62,9 @@ struct Table {
     }
     return widths
   }
+}
+
+/// The style of a cell with a time left.
+func timeStyle(_ cell: String) -> Style? {
+  cell.hasSuffix("left") ? .green : cell.hasSuffix("ago") ? .red : nil
 }

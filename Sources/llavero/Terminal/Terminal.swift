@@ -11,6 +11,9 @@ enum Terminal {
   /// Prints a line to standard output.
   static func out(_ line: String) { output.write(line + "\n") }
 
+  /// Prints an object of `--json`.
+  static func out(_ members: Members) throws { out(try json(members)) }
+
   /// Prints a line to standard error: an error, a warning, or what a person must see to go on.
   static func error(_ line: String) { errors.write(line + "\n") }
 

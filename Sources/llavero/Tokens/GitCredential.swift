@@ -26,7 +26,8 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
   var operation: String
 
   @OptionGroup var account: AccountOptions
-  @OptionGroup var quiet: QuietOption
+  @Flag(name: .shortAndLong, help: .quiet)
+  var quiet = false
   @OptionGroup var client: ClientOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 

@@ -28,16 +28,6 @@ struct Lend: AsyncParsableCommand, SignsIn {
       JSON: from, identity_endpoint, identity_header, scopes, home_account_id, username, expires_on.
       """)
 
-  private struct Result: Encodable {
-    var from: String?
-    var identityEndpoint: String?
-    var identityHeader: String?
-    let scopes: [String]
-    let homeAccountId: String
-    let username: String?
-    let expiresOn: Date
-  }
-
   @Option(
     name: .customLong("scope"),
     help: ArgumentHelp(
@@ -137,10 +127,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
   /// Prints the settings for a borrower.
   private func show(_ lender: Lender, _ log: LendLog) async throws {
     let loan = lender.loan
-    var result = Result(
-      scopes: loan.scopes.map { $0.joined(separator: " ") }, homeAccountId: loan.account.homeAccountID,
-      username: loan.account.username, expiresOn: lender.loan.end)
-    var lines: [String]
+    let scopes = loan.scopes.map { $0.joined(separator: " ") }
+    var (from, endpoint, header): (String?, String?, String?)
     switch lender.address {
     case .socket(let path):
       // A line break would begin another line of what a shell reads.
@@ -150,23 +138,27 @@ struct Lend: AsyncParsableCommand, SignsIn {
           message: "The socket's path has a control character.",
           advice: "Choose another path with --socket.")
       }
-      result.from = "unix:" + path
-      lines = ["LLAVERO_FROM=unix:" + path]
-    case .endpoint(let url, let secret):
-      (result.identityEndpoint, result.identityHeader) = (url.absoluteString, secret)
-      lines = ["IDENTITY_ENDPOINT=" + url.absoluteString, "IDENTITY_HEADER=" + secret]
+      from = "unix:" + path
+    case .endpoint(let url, let secret): (endpoint, header) = (url.absoluteString, secret)
     }
-    let name = loan.account.username ?? loan.account.homeAccountID
-    if output.json { return Terminal.out(try json(result)) }
+    if output.json {
+      return try Terminal.out([
+        "from": from, "identity_endpoint": endpoint, "identity_header": header, "scopes": scopes,
+        "home_account_id": loan.account.homeAccountID, "username": loan.account.username,
+        "expires_on": loan.end,
+      ])
+    }
     if !Terminal.isQuiet {
+      let name = loan.account.username ?? loan.account.homeAccountID
       log.add(
         printable(
-          "Lending \(result.scopes.joined(separator: "; ")) of \(name) until \(lender.loan.end.formatted(.iso8601))."
-        ))
+          "Lending \(scopes.joined(separator: "; ")) of \(name) until \(loan.end.formatted(.iso8601))."))
       // A question on the terminal must not come first.
       await log.finish()
     }
-    Terminal.out(lines.joined(separator: "\n"))
+    let variables = [("LLAVERO_FROM", from), ("IDENTITY_ENDPOINT", endpoint), ("IDENTITY_HEADER", header)]
+    Terminal.out(
+      variables.compactMap { name, value in value.map { name + "=" + $0 } }.joined(separator: "\n"))
   }
 }
 

@@ -30,11 +30,6 @@ struct Shim: ParsableCommand {
         JSON: path, found (the program that PATH finds; missing without one).
         """)
 
-    private struct Result: Encodable {
-      let path: String
-      let found: String?
-    }
-
     @Argument(help: "The program to replace.")
     var program: ShimProgram
 
@@ -45,7 +40,7 @@ struct Shim: ParsableCommand {
     func run() throws {
       let path = try program.install(in: location.path, broker: broker.named)
       let found = programFile(program.rawValue)
-      if output.json { return Terminal.out(try json(Result(path: path, found: found))) }
+      if output.json { return try Terminal.out(["path": path, "found": found]) }
       Terminal.out("Installed \(printable(path)).")
       guard found != programFile(path) else { return }
       let reason =
@@ -67,11 +62,6 @@ struct Shim: ParsableCommand {
         JSON: path, found (the program that PATH finds now; missing without one).
         """)
 
-    private struct Result: Encodable {
-      let path: String
-      let found: String?
-    }
-
     @Argument(help: "The program whose stand-in to remove.")
     var program: ShimProgram
 
@@ -80,9 +70,7 @@ struct Shim: ParsableCommand {
 
     func run() throws {
       let path = try program.remove(from: location.path)
-      if output.json {
-        return Terminal.out(try json(Result(path: path, found: programFile(program.rawValue))))
-      }
+      if output.json { return try Terminal.out(["path": path, "found": programFile(program.rawValue)]) }
       Terminal.out("Removed \(printable(path)).")
     }
   }
@@ -101,47 +89,40 @@ struct Shim: ParsableCommand {
         first), found (the program that PATH finds; missing without one)].
         """)
 
-    private struct Result: Encodable {
-      struct Line: Encodable {
-        let program: String
-        let path: String
-        let state: State
-        let found: String?
-      }
-      let shims: [Line]
-    }
-
-    private enum State: String, Encodable {
-      case ok
-      case otherProgram = "other_program"
-    }
-
     @OptionGroup var output: OutputOptions
 
     func run() throws {
       let environment = processEnvironment()
       var directories = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
       if let own = ShimDirectory.default { directories.insert(own, at: 0) }
-      var lines: [Result.Line] = []
+      var shims: [(program: String, path: String, found: String?)] = []
       for program in ShimProgram.allCases {
         let found = programFile(program.rawValue)
         for directory in directories {
           let path = "\(directory)/\(program.rawValue)"
-          guard program.isStandIn(path), !lines.contains(where: { $0.path == path }) else { continue }
-          let state: State = found == programFile(path) ? .ok : .otherProgram
-          lines.append(Result.Line(program: program.rawValue, path: path, state: state, found: found))
+          guard program.isStandIn(path), !shims.contains(where: { $0.path == path }) else { continue }
+          shims.append((program.rawValue, path, found))
         }
       }
-      if output.json { return Terminal.out(try json(Result(shims: lines))) }
-      guard !lines.isEmpty else { return Terminal.note("No stand-in is installed.") }
-      var table = Table([
-        .init(title: "PROGRAM"), .init(title: "STATE", minimum: 16), .init(title: "PATH", minimum: 16),
-      ])
-      for line in lines {
-        let state = line.state == .ok ? "ok" : "PATH finds \(line.found ?? "no program")"
-        table.add([line.program, state, line.path])
+      func isFound(_ shim: (program: String, path: String, found: String?)) -> Bool {
+        shim.found == programFile(shim.path)
       }
-      table.print { column, cell in column == 1 && cell != "ok" ? .yellow : nil }
+      if output.json {
+        let list = shims.map { shim -> Members in
+          [
+            "program": shim.program, "path": shim.path, "state": isFound(shim) ? "ok" : "other_program",
+            "found": shim.found,
+          ]
+        }
+        return try Terminal.out(["shims": list])
+      }
+      guard !shims.isEmpty else { return Terminal.note("No stand-in is installed.") }
+      Table(
+        ["PROGRAM", .init("STATE", minimum: 16) { $0 == "ok" ? nil : .yellow }, .init("PATH", minimum: 16)],
+        rows: shims.map { shim in
+          [shim.program, isFound(shim) ? "ok" : "PATH finds \(shim.found ?? "no program")", shim.path]
+        }
+      ).print()
     }
   }
 }

@@ -7,6 +7,8 @@ import TokenCache
 struct Token: AsyncParsableCommand, SignsIn {
   static let configuration = CommandConfiguration(
     commandName: "token",
+    // The parser would look for the option of the root command that prints a completion script.
+    _superCommandName: "llavero",
     abstract: "Print an access token, and nothing else.",
     discussion: """
       The token comes from the cache, without any connection, if it is valid for five more minutes; otherwise \

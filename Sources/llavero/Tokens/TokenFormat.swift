@@ -35,53 +35,35 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .bare: result.accessToken
     case .header: "Authorization: " + result.authorizationHeader
     case .json:
+      try llavero.json([
+        "access_token": result.accessToken, "token_type": result.tokenType, "expires_on": result.expiresOn,
+        "scopes": result.scopes, "home_account_id": result.account.homeAccountID,
+        "username": result.account.username, "tenant_id": result.tenantID,
+        "warnings": result.cacheError.map { ["The new token could not be stored: \($0)"] },
+      ])
+    case .az:
+      // `expiresOn` is local time without a zone; readers prefer `expires_on`.
       try llavero.json(
-        TokenReport(
-          accessToken: result.accessToken, tokenType: result.tokenType, expiresOn: result.expiresOn,
-          scopes: result.scopes, homeAccountId: result.account.homeAccountID,
-          username: result.account.username, tenantId: result.tenantID,
-          warnings: result.cacheError.map { ["The new token could not be stored: \($0)"] }))
-    case .az: try llavero.json(AzureCLIToken(result), names: .useDefaultKeys)
+        [
+          "accessToken": result.accessToken, "tokenType": result.tokenType, "tenant": result.tenantID,
+          "expiresOn": result.expiresOn.map(Self.localTime),
+          "expires_on": result.expiresOn.map { Int($0.timeIntervalSince1970) },
+        ], names: .useDefaultKeys)
     case .azd:
       try llavero.json(
-        AzureDeveloperCLIToken(token: result.accessToken, expiresOn: result.expiresOn),
-        names: .useDefaultKeys)
+        ["token": result.accessToken, "expiresOn": result.expiresOn], names: .useDefaultKeys)
     case .execCredential:
       try llavero.json(
-        ExecCredential(result, request: environment["KUBERNETES_EXEC_INFO"] ?? ""), names: .useDefaultKeys)
+        [
+          "kind": "ExecCredential", "apiVersion": Self.kubernetesVersion(environment),
+          "spec": ["interactive": false],
+          "status": ["expirationTimestamp": result.expiresOn, "token": result.accessToken] as Members,
+        ], names: .useDefaultKeys)
     }
   }
-}
 
-private struct TokenReport: Encodable {
-  let accessToken: String
-  let tokenType: String
-  let expiresOn: Date?
-  let scopes: [String]
-  let homeAccountId: String
-  let username: String?
-  let tenantId: String?
-  let warnings: [String]?
-}
-
-private struct AzureCLIToken: Encodable {
-  let accessToken: String
-  /// Local time without a zone; readers prefer the next member.
-  let expiresOn: String?
-  let expires_on: Int?
-  let tenant: String?
-  let tokenType: String
-
-  init(_ result: AuthenticationResult) {
-    accessToken = result.accessToken
-    tokenType = result.tokenType
-    tenant = result.tenantID
-    expires_on = result.expiresOn.map { Int($0.timeIntervalSince1970) }
-    expiresOn = expires_on.map(Self.localTime)
-  }
-
-  private static func localTime(_ seconds: Int) -> String {
-    var moment = time_t(seconds)
+  private static func localTime(_ date: Date) -> String {
+    var moment = time_t(date.timeIntervalSince1970)
     var parts = unsafe tm()
     unsafe localtime_r(&moment, &parts)
     func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -89,49 +71,22 @@ private struct AzureCLIToken: Encodable {
     let time = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec].map(digits).joined(separator: ":")
     return "\(date) \(time).000000"
   }
-}
 
-private struct AzureDeveloperCLIToken: Encodable {
-  let token: String
-  let expiresOn: Date?
-}
-
-/// `client.authentication.k8s.io`: https://kubernetes.io/docs/reference/access-authn-authz/authentication/
-private struct ExecCredential: Encodable {
-  struct Request: Decodable {
-    let apiVersion: String
-  }
-  struct Specification: Encodable {
-    let interactive = false
-  }
-  struct Status: Encodable {
-    let expirationTimestamp: Date?
-    let token: String
-  }
-
-  let kind = "ExecCredential"
-  let apiVersion: String
-  let spec = Specification()
-  let status: Status
-
-  private static let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
-
-  /// - Parameters:
-  ///   - result: The token.
-  ///   - request: The value of KUBERNETES_EXEC_INFO; the response must be of the same version.
+  /// The version of kubectl's API that it asks for; the response must be of the same one.
+  /// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
+  ///
   /// - Throws: `Failure.Message` of code `usage` for another version.
-  init(_ result: AuthenticationResult, request: String) throws(Failure.Message) {
-    let asked =
-      request.isEmpty
-      ? Self.versions.first : (try? JSONDecoder().decode(Request.self, from: Data(request.utf8)))?.apiVersion
-    guard let asked, Self.versions.contains(asked) else {
-      throw Failure.Message(
-        code: .usage, name: "invalid_exec_info",
-        message: "KUBERNETES_EXEC_INFO asks for an unknown version.",
-        advice: "Known versions: \(Self.versions.joined(separator: " and ")).")
-    }
-    apiVersion = asked
-    status = Status(expirationTimestamp: result.expiresOn, token: result.accessToken)
+  private static func kubernetesVersion(_ environment: [String: String]) throws(Failure.Message) -> String {
+    struct Request: Decodable { let apiVersion: String }
+    let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
+    let request = environment["KUBERNETES_EXEC_INFO"] ?? ""
+    if request.isEmpty { return versions[0] }
+    let asked = (try? JSONDecoder().decode(Request.self, from: Data(request.utf8)))?.apiVersion
+    if let asked, versions.contains(asked) { return asked }
+    throw Failure.Message(
+      code: .usage, name: "invalid_exec_info",
+      message: "KUBERNETES_EXEC_INFO asks for an unknown version.",
+      advice: "Known versions: \(versions.joined(separator: " and ")).")
   }
 }
 

@@ -8,70 +8,18 @@ import TokenCache
 
 @testable import IdentityClient
 
-/// A clock that only moves during a wait, or when a test says so.
-final class TestClock: Sendable {
-  private let state = Mutex((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [Duration]()))
-  /// Called in every wait, to do something meanwhile.
-  let onWait = Mutex<(@Sendable (Duration) async throws -> Void)?>(nil)
-
-  var now: Date { state.withLock { $0.now } }
-  var waits: [Duration] { state.withLock { $0.waits } }
-
-  func advance(_ seconds: Double) { state.withLock { $0.now += seconds } }
-
-  var timing: Timing {
-    Timing(
-      sleep: { duration in
-        try Task.checkCancellation()
-        self.state.withLock {
-          $0.waits.append(duration)
-          $0.now += duration / .seconds(1)
-        }
-        try await self.onWait.withLock { $0 }?(duration)
-      }, uptime: { .seconds(self.now.timeIntervalSince1970) })
-  }
-}
-
-/// A store that can be told to refuse.
-final class FailingStore: CacheStore {
-  let base = InMemoryStore()
-  let refusesReads = Mutex(false)
-  let refusesWrites = Mutex(false)
-  let reads = Mutex(0)
-  let writes = Mutex(0)
-
-  func groups() throws(CacheError) -> [KeychainGroup] { base.groups() }
-  func read(_ shards: ShardSelection, in group: KeychainGroup) throws(CacheError) -> GroupContents {
-    reads.withLock { $0 += 1 }
-    if refusesReads.withLock({ $0 }) { throw CacheError(.locked, "The keyring is locked.") }
-    return base.read(shards, in: group)
-  }
-  func update<Result: Sendable>(
-    _ shards: [ShardID], in group: KeychainGroup,
-    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
-  ) throws(CacheError) -> Result {
-    writes.withLock { $0 += 1 }
-    if refusesWrites.withLock({ $0 }) { throw CacheError(.locked, "The keyring is locked.") }
-    return try base.update(shards, in: group, change)
-  }
-  func remove(_ removal: Removal, in group: KeychainGroup) throws(CacheError) -> Int {
-    base.remove(removal, in: group)
-  }
-  func generation(of group: KeychainGroup) -> UInt64? { base.generation(of: group) }
-}
-
 /// A client with everything around it scripted.
 struct TestClient: Sendable {
   let clock: TestClock
   let transport = ScriptedTransport()
   let browser = ScriptedBrowser()
-  let store: FailingStore
+  let store: ScriptedStore
   let cache: TokenCacheAccessor
   let log = LogLines()
   let client: PublicClient
 
   init(
-    _ authority: String? = nil, kind: Authority.Kind? = nil, store: FailingStore = FailingStore(),
+    _ authority: String? = nil, kind: Authority.Kind? = nil, store: ScriptedStore = ScriptedStore(),
     clock: TestClock = TestClock(), clientID: String = TestPerson.clientID,
     popKeys: (any PopKeyProvider)? = nil, broker: (any TokenBroker)? = nil,
     configure: (inout ClientConfiguration) -> Void = { _ in }
@@ -194,75 +142,6 @@ enum TestDirectory {
     let directory = try? PrivateKeyring.shared.get().directory
     return (directory ?? NSTemporaryDirectory()) + "/identity-locks"
   }()
-}
-
-/// Plays the browser and the person before it.
-final class ScriptedBrowser: WebAuthenticator {
-  typealias Person = @Sendable ([String: String]) async throws(IdentityError) -> [String: String]
-  /// Whether an answer belongs to the sign-in.
-  typealias Expectation = @Sendable ([String: String]) -> Bool
-
-  private struct State {
-    var pages: [URL] = []
-    var modes: [ResponseMode] = []
-    var person: (@Sendable (Expectation, [String: String]) async throws(IdentityError) -> [String: String])?
-    var hasPrivateWindows = false
-    var privatePages = 0
-  }
-
-  private let state = Mutex(State())
-
-  /// What the person does with a page; without it they sign in.
-  func person(_ person: @escaping Person) {
-    state.withLock { $0.person = { _, query async throws(IdentityError) in try await person(query) } }
-  }
-
-  /// The same with the question which answers belong to the sign-in.
-  func expectation(_ answer: @escaping @Sendable (Expectation, [String: String]) -> [String: String]) {
-    state.withLock { $0.person = { isExpected, query in answer(isExpected, query) } }
-  }
-
-  /// The person signs in, and the page's answer says more.
-  func answer(adding more: [String: String] = [:]) {
-    person { query in ["code": "code-1", "state": query["state"] ?? ""].merging(more) { $1 } }
-  }
-
-  var pages: [URL] { state.withLock { $0.pages } }
-  var modes: [ResponseMode] { state.withLock { $0.modes } }
-  var lastQuery: [String: String] {
-    pages.last.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.percentEncodedQuery }
-      .flatMap { FormEncoding.decode($0.utf8) } ?? [:]
-  }
-
-  var privatePages: Int { state.withLock { $0.privatePages } }
-  var hasPrivateWindows: Bool {
-    get { state.withLock { $0.hasPrivateWindows } }
-    set { state.withLock { $0.hasPrivateWindows = newValue } }
-  }
-
-  /// The person is the same, and the pages are counted.
-  func ephemeral() async -> (any WebAuthenticator)? {
-    state.withLock { state in
-      guard state.hasPrivateWindows else { return nil }
-      state.privatePages += 1
-      return self
-    }
-  }
-
-  func authorize(
-    startURL: @escaping @Sendable (URL) throws(IdentityError) -> URL, redirectURI: URL?,
-    responseMode: ResponseMode, isExpected: @escaping @Sendable ([String: String]) -> Bool, timeout: Duration
-  ) async throws(IdentityError) -> [String: String] {
-    guard let redirectURI = redirectURI ?? URL(string: "http://localhost:37469") else { return [:] }
-    let page = try startURL(redirectURI)
-    let person = state.withLock { state in
-      state.pages.append(page)
-      state.modes.append(responseMode)
-      return state.person
-    }
-    let query = lastQuery
-    return try await person?(isExpected, query) ?? ["code": "code-1", "state": query["state"] ?? ""]
-  }
 }
 
 /// What was written to the log.

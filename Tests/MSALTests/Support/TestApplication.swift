@@ -12,7 +12,8 @@ extension MSALPublicClientApplication {
     let config = MSALPublicClientApplicationConfig(clientId: FakeEntra.clientID)
     config.cacheConfig.store = store
     configure(config)
-    return try MSALPublicClientApplication(configuration: config, transport: entra, authenticator: entra)
+    return try MSALPublicClientApplication(
+      configuration: config, transport: entra.server, authenticator: entra.browser)
   }
 
   /// Signs a user in.

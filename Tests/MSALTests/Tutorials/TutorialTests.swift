@@ -1,5 +1,6 @@
 import Foundation
 @testable import MSAL
+import TestSupport
 import Testing
 import TokenCache
 
@@ -37,7 +38,7 @@ extension ApplicationTests {
       let written = Set([await lines.next(), await lines.next()])
       #expect(
         written == [
-          "Found a signed in account Optional(\"alice@contoso.example\")", "Refreshed access token",
+          "Found a signed in account Optional(\"alice@contoso.test\")", "Refreshed access token",
         ])
       #expect(program.accessToken == "made-up-access-token")
 
@@ -47,7 +48,7 @@ extension ApplicationTests {
       #expect(await lines.next() == "Sign out completed successfully: true")
       #expect(program.accessToken.isEmpty)
       program.loadCurrentAccount()
-      #expect(await lines.next() == "Account signed out, was alice@contoso.example")
+      #expect(await lines.next() == "Account signed out, was alice@contoso.test")
       #expect(!program.application(open: URL(string: "msauth.app://auth?code=1")!, sourceApplication: nil))
     }
 
@@ -58,7 +59,7 @@ extension ApplicationTests {
       program.applicationContext = try .test(entra)
       program.acquireTokenInteractively()
       #expect(await lines.next() == "Access token acquired")
-      entra.mood = .refuses("invalid_grant")
+      entra.refuse("invalid_grant")
       program.acquireTokenSilently(program.currentAccount, forceRefresh: true)
       #expect(await lines.next() == "Interaction required")
       let last = await lines.next() ?? ""
@@ -70,7 +71,7 @@ extension ApplicationTests {
       var lines = program.screen.stream.makeAsyncIterator()
       program.viewDidLoad()
       program.applicationContext = try .test(entra)
-      entra.mood = .closed
+      entra.closePages()
       program.acquireTokenInteractively()
       let line = await lines.next() ?? ""
       #expect(line.hasPrefix("Could not acquire token: Error Domain=MSALErrorDomain Code=-50005"), "\(line)")
@@ -99,7 +100,7 @@ extension ApplicationTests {
       program.applicationContext = try .test(entra, store: store)
       program.acquireTokenInteractively()
       #expect(await lines.next() == "Access token acquired")
-      entra.mood = .refuses("invalid_grant")
+      entra.refuse("invalid_grant")
       // The token in the cache counts as expired.
       program.applicationContext = try .test(entra, store: store) { $0.tokenExpirationBuffer = 7200 }
       program.acquireTokenSilently()
@@ -118,7 +119,7 @@ extension ApplicationTests {
     @Test func `The program of 2019 catches a keyring error`() async throws {
       let program = Tutorial2019()
       var lines = program.screen.stream.makeAsyncIterator()
-      program.applicationContext = try .test(entra, store: LockedStore())
+      program.applicationContext = try .test(entra, store: ScriptedStore.locked)
       program.acquireTokenSilently()
       let line = await lines.next() ?? ""
       #expect(

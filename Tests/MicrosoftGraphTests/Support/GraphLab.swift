@@ -1,10 +1,8 @@
 import EntraLab
 import Foundation
-import HTTPSupport
 import IdentityClient
 import LabSupport
 import MicrosoftGraph
-import Synchronization
 import TestSupport
 import Testing
 import TokenCache
@@ -15,13 +13,13 @@ struct GraphLab: Sendable {
   let client: PublicClient
   let account: Account
   let scopes: [String]
-  let transport: RecordingTransport
-  let waits = Waits()
+  let transport: ScriptedTransport
+  let clock = TestClock()
 
   init(
     user: String = "alice", scopes: [String] = ["User.Read"], capabilities: [String] = []
   ) async throws {
-    let transport = RecordingTransport(try lab.transport())
+    let transport = ScriptedTransport(base: try lab.transport())
     client = try LabClient(transport: transport) { $0.capabilities = capabilities }.client
     (self.scopes, self.transport) = (scopes, transport)
     account = try await Self.signIn(lab, client, user, scopes, nil).account
@@ -55,25 +53,10 @@ struct GraphLab: Sendable {
   ) throws -> GraphClient {
     let fromCache: GraphClient.TokenSource = { claims throws(IdentityError) in try await silent(claims) }
     return GraphClient(
-      transport: transport, cloud: try cloud(), retries: retries, timing: waits.timing,
+      transport: transport, cloud: try cloud(), retries: retries, timing: clock.timing,
       tokens: tokens ?? fromCache)
   }
 
   /// The requests to Graph.
   var sent: [SeenRequest] { transport.requests.filter { $0.path.hasPrefix("/v1.0") } }
-}
-
-/// The pauses of a client between its attempts, which take no time.
-final class Waits: Sendable {
-  private let list = Mutex<[Duration]>([])
-
-  var seconds: [Double] { list.withLock { $0.map { $0 / .seconds(1) } } }
-
-  var timing: Timing {
-    Timing(
-      sleep: { duration in
-        self.list.withLock { $0.append(duration) }
-        try Task.checkCancellation()
-      }, uptime: { .zero })
-  }
 }

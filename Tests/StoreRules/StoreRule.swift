@@ -1,9 +1,9 @@
 import Dispatch
 import FoundationEssentials
-import Testing
+public import Testing
 package import TokenCache
 
-/// The rules of every store.
+/// A rule of every store.
 ///
 /// The tests of a store make a ``StoreFixture`` and run all rules with one test:
 ///
@@ -11,10 +11,12 @@ package import TokenCache
 /// @Test(arguments: StoreRule.all(for: Fixture.self))
 /// func `The store keeps every store's rules`(_ rule: StoreRule) async throws { try await rule.check(Fixture()) }
 /// ```
-package struct StoreRule: Sendable, CustomTestStringConvertible {
-  package let testDescription: String
+public struct StoreRule: Sendable, CustomTestStringConvertible {
+  /// The behaviour, in one sentence.
+  public let testDescription: String
   private let abilities: StoreAbilities
-  package let check: @Sendable (any StoreFixture) async throws -> Void
+  /// Checks the rule on a new fixture.
+  public let check: @Sendable (any StoreFixture) async throws -> Void
 
   private init(
     _ name: String, for abilities: StoreAbilities = [],
@@ -26,7 +28,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
   }
 
   /// The rules that a store with the abilities of a fixture has to keep.
-  package static func all(for fixture: (some StoreFixture).Type) -> [StoreRule] {
+  public static func all(for fixture: (some StoreFixture).Type) -> [StoreRule] {
     all.filter { fixture.abilities.isSuperset(of: $0.abilities) }
   }
 
@@ -63,7 +65,7 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
         {"Account": {"k": {"home_account_id": "1.t", "environment": "e", "realm": "t", "n": 1, "f": 2.50, "none": null, "l": [{}]}},
          "AppMetadata": {"odd": 7}, "Custom": {"é": [1, "x", true]}}
         """#
-      let document = try CacheDocument(json)
+      let document = try CacheDocument(json: Data(json.utf8))
       let parts = document.split(in: fixture.group)
       try await fixture.newStore().update(parts.map(\.shard), in: fixture.group) { contents in
         for (shard, document) in parts { contents[shard] = document }
@@ -243,6 +245,17 @@ package struct StoreRule: Sendable, CustomTestStringConvertible {
   ]
 }
 
+/// Expects a call to fail with an error of one code, and returns the error.
+@discardableResult
+package func expectCacheError<T>(
+  _ code: CacheError.Code, sourceLocation: SourceLocation = #_sourceLocation,
+  in call: () async throws -> T
+) async -> CacheError? {
+  let error = await #expect(throws: CacheError.self, sourceLocation: sourceLocation) { try await call() }
+  if let error { #expect(error.code == code, sourceLocation: sourceLocation) }
+  return error
+}
+
 /// Runs blocking work on a thread that may block.
 private func blocking(_ work: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
@@ -264,7 +277,7 @@ extension StoreFixture {
       {"Account": {"\#(account).t-e-t": {"home_account_id": "\#(account).t", "environment": "e", "realm": "t",
         "number": "\#(number)", "padding": "\#(String(repeating: "x", count: padding))"}}}
       """#
-    return try CacheDocument(json)
+    return try CacheDocument(json: Data(json.utf8))
   }
 
   package func number(in document: CacheDocument) -> Int? {

@@ -1,16 +1,16 @@
 import GLibSupport
 import Glibc
-import TestSupport
+package import PrivateSession
 
 private struct MonitorEnded: Error {}
 
-extension Fixture {
+extension PrivateKeyring {
   /// The names of the methods that were called over the bus while `body` ran, by everybody.
-  func logOfCalls(_ body: () async throws -> Void) async throws -> [String] {
+  package func logOfCalls(_ body: () async throws -> Void) async throws -> [String] {
     let output = try Pipe()
     let monitor = try Child(
-      "dbus-monitor", ["--address", keyring.busAddress, "--profile", "type='method_call'"],
-      environment: keyring.environment, streams: (nil, output.writing, nil))
+      "dbus-monitor", ["--address", busAddress, "--profile", "type='method_call'"],
+      environment: environment, streams: (nil, output.writing, nil))
     output.closeWriting()
     defer {
       monitor.signal(SIGKILL)
@@ -24,7 +24,7 @@ extension Fixture {
     }
     try await body()
     let cancellable = Cancellable(timeout: .seconds(120))
-    _ = try BusConnection(address: keyring.busAddress, cancellable).call(
+    _ = try BusConnection(address: busAddress, cancellable).call(
       "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", [], reply: "(s)", cancellable)
     var methods: [String] = []
     while true {

@@ -1,0 +1,122 @@
+public import FoundationEssentials
+public import TokenCache
+
+/// Proof of possession: the token is bound to a key, and each result holds it inside of a signed HTTP request, which
+/// is good for one request to an API and for some minutes.
+///
+/// Only APIs that ask for it take such tokens; they say so with `WWW-Authenticate: PoP`. For example:
+///
+/// ```swift
+/// let client = PublicClient(
+///   configuration: configuration, cache: cache, transport: transport, popKeys: GroupKeys())
+/// var request = SilentRequest(scopes: ["api://orders/read"], account: account)
+/// request.authenticationScheme = PopScheme(httpMethod: "GET", url: url)
+/// let authorization = try await client.acquireTokenSilent(request).authorizationHeader
+/// ```
+public struct PopScheme: Sendable, Hashable {
+  /// The method of the request to the API; `nil` for a proof that does for any.
+  public var httpMethod: String?
+  /// The address of the request to the API. The host and the path are signed, neither the port nor the query.
+  public var url: URL
+  /// The nonce that the API asks for; a fresh one unless it is given.
+  public var nonce: String?
+
+  public init(httpMethod: String?, url: URL, nonce: String? = nil) {
+    self.httpMethod = httpMethod
+    self.url = url
+    self.nonce = nonce
+  }
+
+  /// As it stands in a token request, in the cache and in an `Authorization` header field.
+  public static let tokenType = "Pop"
+}
+
+/// Where the keys are that tokens with a ``PopScheme`` are bound to. `GroupKeys` of the product `ProofOfPossession`
+/// keeps one in each keychain group; an application may have them elsewhere, such as in a security chip.
+public protocol PopKeyProvider: Sendable {
+  /// The key for the tokens of a cache, generated if the cache has none yet.
+  ///
+  /// - Throws: `CacheError` when the key can neither be had nor made.
+  func key(for cache: TokenCacheAccessor) async throws(CacheError) -> any PopKey
+}
+
+/// A key that tokens are bound to.
+public protocol PopKey: Sendable {
+  /// The key's thumbprint (RFC 7638) by SHA-256, in base64url.
+  var id: String { get }
+
+  /// A signed HTTP request (draft-ietf-oauth-signed-http-request-03) that holds an access token.
+  ///
+  /// - Throws: ``IdentityError`` when it cannot be signed.
+  func signedRequest(
+    _ scheme: PopScheme, accessToken: String, at date: Date
+  ) throws(IdentityError) -> String
+}
+
+/// What a request needs for tokens that are bound to a key.
+struct PopProof: Sendable {
+  let scheme: PopScheme
+  let key: any PopKey
+
+  /// What the cache calls it.
+  var cacheScheme: AuthenticationScheme { .bound(tokenType: PopScheme.tokenType, keyID: key.id) }
+
+  /// The parameters of a token request (RFC 7800 section 3.4, by its thumbprint).
+  var parameters: [String: String] {
+    let confirmation = Data(#"{"kid":"\#(key.id)"}"#.utf8).base64URL
+    return ["token_type": PopScheme.tokenType, "req_cnf": confirmation]
+  }
+
+  /// A result with the token inside of a request that was signed just now.
+  func presenting(
+    _ result: AuthenticationResult, at now: Date
+  ) throws(IdentityError) -> AuthenticationResult {
+    var result = result
+    result.accessToken = try key.signedRequest(scheme, accessToken: result.accessToken, at: now)
+    result.tokenType = PopScheme.tokenType
+    return result
+  }
+}
+
+extension PopProof? {
+  /// What the cache calls the scheme of a request.
+  var cacheScheme: AuthenticationScheme { self?.cacheScheme ?? .bearer }
+
+  /// The parameters that a request to the token endpoint has for it.
+  var parameters: [String: String] { self?.parameters ?? [:] }
+}
+
+extension PublicClient {
+  /// Runs a request, with the key that its scheme needs. What is bound to the key leaves the client in signed HTTP
+  /// requests only.
+  func run(
+    _ request: some TokenParameters, _ account: Account?,
+    _ flow: (PopProof?) async throws(IdentityError) -> AuthenticationResult
+  ) async throws(IdentityError) -> AuthenticationResult {
+    try await addingRequestContext(request.correlationID, account) { () async throws(IdentityError) in
+      guard let proof = try await proof(for: request.authenticationScheme) else { return try await flow(nil) }
+      do throws(IdentityError) {
+        return try proof.presenting(try await flow(proof), at: now())
+      } catch {
+        var error = error
+        if let result = error.result { error.result = try proof.presenting(result, at: now()) }
+        throw error
+      }
+    }
+  }
+
+  /// The key that a scheme needs.
+  func proof(for scheme: PopScheme?) async throws(IdentityError) -> PopProof? {
+    guard let scheme else { return nil }
+    guard let popKeys else {
+      throw IdentityError(
+        .invalidParameter, "This client was made without keys for proof of possession.",
+        advice: "Give it GroupKeys() of the product ProofOfPossession.")
+    }
+    guard scheme.url.host().nonBlank != nil else {
+      throw IdentityError(.invalidParameter, "The address of the request to sign has no host.")
+    }
+    let key = try await cacheCall { () async throws(CacheError) in try await popKeys.key(for: cache) }
+    return PopProof(scheme: scheme, key: key)
+  }
+}

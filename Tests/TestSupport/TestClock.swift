@@ -1,0 +1,32 @@
+package import Foundation
+package import IdentityClient
+package import Synchronization
+
+/// A clock that only moves during a wait, or when a test says so.
+package final class TestClock: Sendable {
+  private let state = Mutex((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [Duration]()))
+  /// Called in every wait, to do something meanwhile.
+  package let onWait = Mutex<(@Sendable (Duration) async throws -> Void)?>(nil)
+
+  package init() {}
+
+  package var now: Date { state.withLock { $0.now } }
+  package var waits: [Duration] { state.withLock { $0.waits } }
+
+  /// The same in seconds.
+  package var secondsWaited: [Double] { waits.map { $0 / .seconds(1) } }
+
+  package func advance(_ seconds: Double) { state.withLock { $0.now += seconds } }
+
+  package var timing: Timing {
+    Timing(
+      sleep: { duration in
+        try Task.checkCancellation()
+        self.state.withLock {
+          $0.waits.append(duration)
+          $0.now += duration / .seconds(1)
+        }
+        try await self.onWait.withLock { $0 }?(duration)
+      }, uptime: { .seconds(self.now.timeIntervalSince1970) })
+  }
+}

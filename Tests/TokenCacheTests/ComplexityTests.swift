@@ -1,0 +1,117 @@
+import Glibc
+import RuntimeCounter
+import TestSupport
+import Testing
+
+@testable import TokenCache
+
+/// Four times as many records cost at most seven times as many allocations, where quadratic work costs 16 times as many. Time would depend on how busy the machine is.
+struct ComplexityTests {
+  /// What is done at a size, to a group.
+  struct Operation: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The group, as a serialized cache.
+    let cache: @Sendable (_ size: Int) async throws -> CacheDocument
+    let isImported: Bool
+    let run: @Sendable (_ test: TestCache, _ cache: CacheDocument) async throws -> Bool
+
+    init(
+      _ name: String, _ cache: @escaping @Sendable (_ size: Int) async throws -> CacheDocument,
+      isImported: Bool = true,
+      _ run: @escaping @Sendable (_ test: TestCache, _ cache: CacheDocument) async throws -> Bool
+    ) {
+      testDescription = name
+      self.cache = cache
+      self.isImported = isImported
+      self.run = run
+    }
+  }
+
+  private static func person(_ number: Int) -> TestPerson {
+    TestPerson(uid: "person-\(number)", utid: "tenant", username: "\(number)@contoso.example")
+  }
+
+  /// So many accounts, each with its tokens.
+  @Sendable private static func accounts(_ count: Int) async throws -> CacheDocument {
+    let test = TestCache()
+    for number in 0..<count { try await test.save(TestResponse(person: person(number))) }
+    return try await test.document
+  }
+
+  /// One account that so many tenants know, each with its tokens.
+  @Sendable private static func tenants(_ count: Int) async throws -> CacheDocument {
+    let test = TestCache()
+    try await test.save(TestResponse(tenant: "guest-0"))
+    let one = String(decoding: try await test.document.json(), as: UTF8.self)
+    return CacheDocument(
+      union: try (0..<count).map { try CacheDocument(one.replacing("guest-0", with: "guest-\($0)")) })
+  }
+
+  private static let operations = [
+    Operation("list", accounts) { test, cache in
+      try await test.cache.snapshot().document.recordCount == cache.recordCount
+    },
+    Operation("list of tenants", tenants) { test, cache in
+      let profiles = try await test.cache.accounts().flatMap(\.tenantProfiles)
+      return profiles.count == cache.accounts.count && profiles.count >= 100
+    },
+    Operation("status", accounts) { test, cache in try await status(test) == cache.accounts.count },
+    Operation("status of tenants", tenants) { test, cache in try await status(test) == cache.accounts.count },
+    Operation("import", accounts, isImported: false) { test, cache in
+      try await test.cache.import(cache).kept == 0
+    },
+    Operation("import of tenants", tenants, isImported: false) { test, cache in
+      try await test.cache.import(cache).kept == 0
+    },
+    Operation("import again", accounts) { test, cache in try await test.cache.import(cache).saved == 0 },
+    Operation("import of tenants again", tenants) { test, cache in
+      try await test.cache.import(cache).saved == 0
+    },
+    Operation("save", accounts) { test, _ in
+      try await test.save(TestResponse(person: person(7))).account?.username == person(7).username
+    },
+    Operation("save among tenants", tenants) { test, _ in
+      try await test.save(TestResponse(tenant: "guest-7")).account?.realm == "guest-7"
+    },
+    Operation("lookup", accounts) { test, _ in try await test.token(of: person(7)) != nil },
+    Operation("lookup among tenants", tenants) { test, _ in try await test.token(realm: "guest-7") != nil },
+    Operation("removal of a client", accounts) { test, cache in
+      try await test.cache.removeClient(TestCache.client).count == cache.credentials.count
+    },
+    Operation("removal of an account", accounts) { test, _ in
+      try await test.cache.removeAccount(person(7).homeAccountID).count == 3
+    },
+    Operation("removal of tenants", tenants) { test, cache in
+      try await test.cache.removeAccount(TestPerson.alice.homeAccountID).count == cache.credentials.count
+    },
+  ]
+
+  /// - Returns: How many profiles the renewable accounts have.
+  private static func status(_ test: TestCache) async throws -> Int {
+    let snapshot = try await test.cache.snapshot()
+    let accounts = try snapshot.accounts(AccountFilter(clientID: TestCache.client)).filter { account in
+      let lookup = TokenLookup(
+        homeAccountID: account.homeAccountID, environment: account.environment, clientID: TestCache.client)
+      return !snapshot.refreshTokens(for: lookup).isEmpty
+    }
+    return accounts.reduce(0) { $0 + $1.tenantProfiles.count }
+  }
+
+  @Test(arguments: operations)
+  func `Four times as much costs at most seven times as much`(_ operation: Operation) async throws {
+    var work: [Int] = []
+    for size in [100, 400] {
+      let (test, cache) = (TestCache(), try await operation.cache(size))
+      if operation.isImported { _ = try await test.cache.import(cache) }
+      let thread = pthread_self()
+      // Not under a sanitizer.
+      guard runtime_counter_start() else { return }
+      let isDone = try await operation.run(test, cache)
+      work.append(Int(runtime_counter_stop()))
+      #expect(isDone)
+      // Allocations of another thread are not counted.
+      try #require(pthread_equal(thread, pthread_self()) != 0)
+    }
+    #expect(work[1] <= 7 * work[0], "\(work)")
+  }
+}
