@@ -1,0 +1,73 @@
+import CSQLite
+import Glibc
+import TokenCache
+
+/// A connection to the store's file, for one thread.
+final class Database {
+  private var connection: OpaquePointer?
+  private let path: String
+
+  /// Opens the file; `timeout` is for the wait for its other users. One that does not exist is made, or has no rows.
+  init(_ path: String, timeout: Duration, makesFile: Bool = false) throws(CacheError) {
+    self.path = path
+    if !makesFile, access(path, F_OK) != 0, errno == ENOENT { return }
+    guard sqlite3_open(path, &connection) == SQLITE_OK else { throw failure }
+    sqlite3_busy_timeout(connection, Int32(min(max(timeout / .milliseconds(1), 1), Double(Int32.max - 1))))
+    _ = try rows("CREATE TABLE IF NOT EXISTS keys (id INTEGER PRIMARY KEY CHECK (id = 0), value BLOB)")
+    _ = try rows(
+      "CREATE TABLE IF NOT EXISTS shards (keychain TEXT, id TEXT, value BLOB, PRIMARY KEY (keychain, id))")
+  }
+
+  deinit { sqlite3_close_v2(connection) }
+
+  /// The sealed keys; `nil` if the store does not exist.
+  func keys() throws(CacheError) -> [UInt8]? { try rows("SELECT value FROM keys").first?.first }
+
+  /// Makes changes in one transaction, which has no effect if one of them fails.
+  func transaction(_ changes: () throws(CacheError) -> Void) throws(CacheError) {
+    guard connection != nil else { throw CacheError(.unavailable, "The SQLite file does not exist.") }
+    _ = try rows("BEGIN IMMEDIATE")
+    do throws(CacheError) {
+      try changes()
+      _ = try rows("COMMIT")
+    } catch {
+      // After some failures SQLite has done so itself.
+      _ = try? rows("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Runs a statement with these values and returns the bytes of the rows' columns.
+  func rows(_ sql: String, _ texts: [String] = [], _ blob: [UInt8]? = nil) throws(CacheError) -> [[[UInt8]]] {
+    guard let connection else { return [] }
+    var statement: OpaquePointer?
+    guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
+    defer { sqlite3_finalize(statement) }
+    // SQLite copies the values.
+    let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    var results = texts.enumerated().map { sqlite3_bind_text(statement, Int32($0 + 1), $1, -1, copy) }
+    if let blob {
+      results.append(sqlite3_bind_blob(statement, Int32(texts.count + 1), blob, Int32(blob.count), copy))
+    }
+    guard results.allSatisfy({ $0 == SQLITE_OK }) else { throw failure }
+    var rows: [[[UInt8]]] = []
+    var result = sqlite3_step(statement)
+    while result == SQLITE_ROW {
+      let columns = (0..<sqlite3_column_count(statement)).map { column in
+        let bytes = sqlite3_column_blob(statement, column)
+        return Array(
+          UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))))
+      }
+      rows.append(columns)
+      result = sqlite3_step(statement)
+    }
+    guard result == SQLITE_DONE else { throw failure }
+    return rows
+  }
+
+  private var failure: CacheError {
+    CacheError(
+      .unavailable, "The SQLite file cannot be used: \(String(cString: sqlite3_errmsg(connection))).",
+      advice: "Check the directory with \"ls -ld '\(path)'\".")
+  }
+}
