@@ -38,6 +38,9 @@ public final class Clipboard {
     }
   }
 
+  /// Copies a text that is not secret, and stays.
+  public func copy(_ text: String) { gdk_clipboard_set_text(clipboard, text) }
+
   /// Removes the secret, unless the clipboard has changed.
   public func clear() {
     ending?.cancel()

@@ -18,8 +18,17 @@ extension GTKObject {
   }
 
   /// Sets an object property.
-  public func set(_ property: String, _ object: GTKObject) {
-    set(property, GTK_FUNDAMENTAL_OBJECT) { g_value_set_object($0, object.raw) }
+  public func set(_ property: String, _ object: GTKObject?) {
+    set(property, GTK_FUNDAMENTAL_OBJECT) { g_value_set_object($0, object?.raw) }
+  }
+
+  /// A Boolean property.
+  public func flag(of property: String) -> Bool {
+    var value = GValue()
+    g_value_init(&value, GTK_FUNDAMENTAL_BOOLEAN)
+    defer { g_value_unset(&value) }
+    g_object_get_property(cast(), property, &value)
+    return g_value_get_boolean(&value) != 0
   }
 
   /// A text property; empty if it is unset.

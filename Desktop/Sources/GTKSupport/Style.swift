@@ -21,3 +21,17 @@ public func markup(_ text: String) -> String {
   defer { g_free(escaped) }
   return String(cString: escaped)
 }
+
+/// A moment as date and time of day, in the words and the time zone of the desktop.
+///
+/// - Parameter seconds: Since 1970.
+/// - Returns: Such as "23 November 2026, 13:05"; empty for a moment that is not in the years 1 to 9999.
+public func dateText(_ seconds: Double) -> String {
+  guard let seconds = gint64(exactly: seconds.rounded(.down)),
+    let date = g_date_time_new_from_unix_local(seconds)
+  else { return "" }
+  defer { g_date_time_unref(date) }
+  guard let text = g_date_time_format(date, "%-d %B %Y, %H:%M") else { return "" }
+  defer { g_free(text) }
+  return String(cString: text)
+}

@@ -1,4 +1,4 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import TokenCache
 
 /// What the window shows of one group.
@@ -7,11 +7,17 @@ public struct GroupListing: Sendable, Hashable {
   public let accounts: [AccountEntry]
   /// What cannot be shown, or should be known of.
   public let troubles: [Trouble]
+  /// What ``Keychain/removeDamaged(in:)`` would remove or accept.
+  public let damage: [Damage]
 
-  public init(group: KeychainGroup, accounts: [AccountEntry] = [], troubles: [Trouble] = []) {
-    self.group = group
-    self.accounts = accounts
-    self.troubles = troubles
+  /// A part of a group that cannot be read.
+  public struct Damage: Sendable, Hashable {
+    /// What it is, at the start of a sentence.
+    public let name: String
+    /// When it was last written, where the store knows that.
+    public let modified: Date?
+    /// Whether it would be removed; otherwise it is an older version, and would count as the current one.
+    public let isRemoved: Bool
   }
 
   /// The accounts that have every word of a text somewhere: in a name, an id, a tenant, a client or a scope.
@@ -52,18 +58,26 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
     let names = account?.tenantProfiles.flatMap { [$0.username, $0.name] } ?? []
     let fields =
       [id, title, subtitle, environment].compactMap(\.self) + tenantIDs + names.compactMap(\.self)
-      + tokens.flatMap { [$0.kind, $0.clientID ?? "", $0.tenantID ?? ""] + $0.scopes }
+      + tokens.flatMap {
+        [$0.kind, $0.title, $0.clientID ?? "", $0.app ?? "", $0.tenantID ?? ""] + $0.scopes
+      }
     searchText = fields.joined(separator: "\n").lowercased()
   }
 
   /// The clients that have tokens of the account, in the order of their ids.
   public var clientIDs: [String] { Set(tokens.compactMap(\.clientID)).sorted() }
+  /// The apps that have tokens of the account: those with a known name by that, then the others by client ID.
+  public var apps: [String] {
+    let known = Set(clientIDs.compactMap(KnownNames.app)).sorted()
+    return known + clientIDs.filter { KnownNames.app($0) == nil }
+  }
 
   public var canBeRemoved: Bool { !id.isEmpty }
 }
 
 extension GroupListing {
-  init(of group: KeychainGroup, _ snapshot: CacheSnapshot) {
+  /// Lists what was read. Accounts that can no longer be read have the names of an earlier reading.
+  init(of group: KeychainGroup, _ snapshot: CacheSnapshot, known names: [String: String] = [:]) {
     let document = snapshot.document
     // Where something hides all of the group, the problems say so.
     let known = (try? snapshot.accounts()) ?? []
@@ -90,7 +104,23 @@ extension GroupListing {
     }
     accounts += tokens.sorted { $0.key < $1.key }
       .map { AccountEntry(id: $0.key, account: nil, tokens: $0.value.inOrder) }
-    self.init(group: group, accounts: accounts, troubles: snapshot.problems.map(Trouble.init))
+    self.group = group
+    self.accounts = accounts
+    troubles = snapshot.problems.map(Trouble.init)
+    let problems = snapshot.problems.filter { $0.remedy != .none }
+    let shards = problems.isEmpty ? [] : names.map { (ShardID(homeAccountID: $0, group: group), $1) }
+    damage = problems.map { problem in
+      let account = shards.first { $0.0 == problem.shard }?.1
+      let name =
+        switch problem.shard {
+        case nil: "The group's index"
+        case ShardID(homeAccountID: nil, group: group): "What the apps of the group share"
+        case let shard?:
+          account.map { "The tokens of \($0)" }
+            ?? "The tokens of an unknown account (\(shard.rawValue.prefix(8)))"
+        }
+      return Damage(name: name, modified: problem.modified, isRemoved: problem.remedy == .removal)
+    }
   }
 }
 

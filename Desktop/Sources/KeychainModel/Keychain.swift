@@ -15,15 +15,21 @@ public final class Keychain: Sendable {
   public let authority: Authority?
   /// Which store it is, such as "Encrypted files in /srv/cache"; empty where the settings name none.
   public let storeName: String
+  /// What kind of place it is, as a title: "Keyring" or "Store".
+  public let storePlace: String
+  /// The version of the libraries.
+  public let version = ClientConfiguration.libraryVersion
   /// Where the files of other programs are, and which proxy to use.
   let environment: [String: String]
   let store: any CacheStore
 
   /// Why there is no store. The window then only reports it.
   private let obstacle: Trouble?
-  /// The same store where the keyring may prompt.
+  /// The same store where the keyring may prompt, for what the person does: KeePassXC prompts for every change.
   private let prompting: any CacheStore
   private let dialog: PassphraseDialog
+  /// The names of the accounts by ID, also of those that cannot be read any more.
+  private let names = Mutex<[KeychainGroup: [String: String]]>([:])
   private let caBundle: String?
   private let transport = Mutex<SoupHTTPTransport?>(nil)
 
@@ -36,13 +42,14 @@ public final class Keychain: Sendable {
     self.init(environment: environment, store: nil, asking: ask)
   }
 
-  /// The same, in a store other than that of the settings, which only tests need.
+  /// The same, in a store other than that of the settings, which only tests need; `promptingStore` is the same store where
+  /// the keyring may prompt.
   package init(
-    environment: [String: String], store given: (any CacheStore)?,
+    environment: [String: String], store given: (any CacheStore)?, promptingStore: (any CacheStore)? = nil,
     asking ask: @escaping PassphraseQuestion = { _ in nil }
   ) {
     let dialog = PassphraseDialog(ask)
-    var (settings, authority, name) = (Settings(), Authority?.none, "")
+    var (settings, authority, name, place) = (Settings(), Authority?.none, "", "Store")
     var (store, prompting): (any CacheStore, any CacheStore) = (InMemoryStore(), InMemoryStore())
     var obstacle: Trouble?
     do {
@@ -62,13 +69,14 @@ public final class Keychain: Sendable {
       }
       store = try given ?? settings.store.store(access)
       access.prompt = .allowed(waitingUpTo: .seconds(120))
-      prompting = try given ?? (settings.store.usesKeyring ? settings.store.store(access) : store)
-      name = settings.store.title
+      prompting =
+        try promptingStore ?? given ?? (settings.store.usesKeyring ? settings.store.store(access) : store)
+      (name, place) = (settings.store.title, settings.store.kind == .keyring ? "Keyring" : "Store")
     } catch {
       obstacle = Trouble(opening: error)
     }
     (self.environment, group, caBundle) = (environment, settings.group ?? .default, settings.caBundle)
-    (self.authority, storeName, self.obstacle) = (authority, name, obstacle)
+    (self.authority, storeName, storePlace, self.obstacle) = (authority, name, place, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }
 
@@ -85,8 +93,11 @@ public final class Keychain: Sendable {
     }
   }
 
-  /// Reads the store anew: another program may have changed it without an announcement.
-  func cache(of group: KeychainGroup) -> TokenCacheAccessor { TokenCacheAccessor(store: store, group: group) }
+  /// Reads the store anew: another program may have changed it without an announcement. Only what the person does may
+  /// prompt.
+  func cache(of group: KeychainGroup, mayPrompt: Bool = true) -> TokenCacheAccessor {
+    TokenCacheAccessor(store: mayPrompt ? prompting : store, group: group)
+  }
 
   /// The groups of the store, and the one of the settings.
   ///
@@ -101,21 +112,25 @@ public final class Keychain: Sendable {
   ///
   /// - Throws: ``Trouble``.
   @concurrent public func listing(of group: KeychainGroup) async throws(Trouble) -> GroupListing {
-    GroupListing(of: group, try await snapshot(of: group))
+    let snapshot = try await snapshot(of: group, mayPrompt: false)
+    let known = names.withLock { $0[group] ?? [:] }
+    let listing = GroupListing(of: group, snapshot, known: known)
+    let found = Dictionary(listing.accounts.map { ($0.id, $0.title) }) { first, _ in first }
+    names.withLock { $0[group] = known.merging(found) { _, new in new } }
+    return listing
   }
 
   /// A number that differs after every change to the group; `nil` while it is unknown.
   @concurrent public func generation(of group: KeychainGroup) async -> UInt64? { store.generation(of: group) }
 
-  /// Lets the keyring ask for its password, and asks for the store's passphrase.
+  /// Lets the keyring ask for its password, or whether a group may be read, and asks for the store's passphrase. The end
+  /// of the task withdraws the question for the passphrase.
   ///
   /// - Throws: ``Trouble``.
-  @concurrent public func unlock() async throws(Trouble) {
-    let shard = ShardID(homeAccountID: nil, group: group)
+  @concurrent public func unlock(_ group: KeychainGroup) async throws(Trouble) {
     try await dialog.allow { () async throws(Trouble) in
       for store in [prompting, store] {
-        _ = try await calling { () async throws(CacheError) in try await store.read(.some([shard]), in: group)
-        }
+        _ = try await calling { () async throws(CacheError) in try await store.read(.all, in: group) }
       }
     }
   }
@@ -138,7 +153,7 @@ public final class Keychain: Sendable {
     let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
     let id = token.id
     let isRemoved = try await calling { () async throws(CacheError) in
-      try await store.update([shard], in: group) { contents in
+      try await prompting.update([shard], in: group) { contents in
         contents[shard][id.section].removeValue(forKey: id.key) != nil
       }
     }
@@ -176,11 +191,15 @@ public final class Keychain: Sendable {
   ///
   /// - Throws: ``Trouble``.
   @concurrent public func removeDamaged(in group: KeychainGroup) async throws(Trouble) {
-    _ = try await calling { () async throws(CacheError) in try await store.remove(.damaged, in: group) }
+    _ = try await calling { () async throws(CacheError) in
+      try await prompting.remove(.damaged, in: group)
+    }
   }
 
-  func snapshot(of group: KeychainGroup) async throws(Trouble) -> CacheSnapshot {
-    try await calling { () async throws(CacheError) in try await cache(of: group).snapshot() }
+  func snapshot(of group: KeychainGroup, mayPrompt: Bool = true) async throws(Trouble) -> CacheSnapshot {
+    try await calling { () async throws(CacheError) in
+      try await cache(of: group, mayPrompt: mayPrompt).snapshot()
+    }
   }
 
   /// What sends requests. Made once, when it is first needed.

@@ -13,15 +13,20 @@ final class PassphraseDialog: Sendable {
   private let limit: DispatchTimeInterval
   private let ask: PassphraseQuestion
   private let isAllowed = Atomic(false)
+  private let question = Mutex<Task<Void, Never>?>(nil)
 
   init(limit: DispatchTimeInterval = .seconds(590), _ ask: @escaping PassphraseQuestion) {
     self.limit = limit
     self.ask = ask
   }
 
+  /// Lets work ask. A question that the work no longer waits for is withdrawn.
   func allow(_ work: () async throws(Trouble) -> Void) async throws(Trouble) {
     isAllowed.store(true, ordering: .sequentiallyConsistent)
-    defer { isAllowed.store(false, ordering: .sequentiallyConsistent) }
+    defer {
+      isAllowed.store(false, ordering: .sequentiallyConsistent)
+      question.withLock { $0?.cancel() }
+    }
     try await work()
   }
 
@@ -41,6 +46,9 @@ final class PassphraseDialog: Sendable {
       answer.withLock { $0 = secret }
       isAnswered.signal()
     }
+    self.question.withLock { $0 = task }
+    // The work may have ended in between.
+    if !isAllowed.load(ordering: .sequentiallyConsistent) { task.cancel() }
     let isInTime = isAnswered.wait(timeout: .now() + limit) == .success
     if !isInTime { task.cancel() }
     if let secret = answer.withLock({ $0 }) { return secret }

@@ -18,6 +18,8 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public let id: ID
   /// The kind of token, in words.
   public let kind: String
+  /// What the token is for: the API of an access token, else its kind.
+  public let title: String
   /// What the tool lists, too.
   public let summary: RecordSummary
   public let tenantID: String?
@@ -34,6 +36,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     summary = RecordSummary(section, key: key, credential)
     tenantID = section == .refreshToken ? nil : credential.realm
     scopes = (credential.target ?? "").split(separator: " ").map(String.init)
+    title = section == .accessToken && !scopes.isEmpty ? KnownNames.api(of: scopes) : kind
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
     self.isRenewable = isRenewable && isAccessToken
@@ -43,6 +46,15 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public var homeAccountID: String? { summary.homeAccountId }
   public var environment: String? { summary.environment }
   public var clientID: String? { summary.clientId }
+  /// The app by its name where that is known, else its client ID.
+  public var app: String? { clientID.map { KnownNames.app($0) ?? $0 } }
+  /// What the token permits, without the address of the API and what every sign-in asks for.
+  public var permissions: [String] {
+    let granted = scopes.filter {
+      !["openid", "profile", "email", "offline_access"].contains($0.lowercased())
+    }
+    return (granted.isEmpty ? scopes : granted).map(KnownNames.permission)
+  }
   /// The family of clients that may use a refresh token.
   public var familyID: String? { summary.familyId }
   var expiresOn: Date? { summary.expiresOn }
@@ -50,6 +62,15 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// How much of its time is left; `nil` where that is unknown.
   public func timeLeft(at now: Date) -> TimeLeft? {
     expiresOn.map { TimeLeft(until: $0, from: summary.cachedAt, at: now) }
+  }
+
+  /// What else is known of it, line by line.
+  public var details: [(name: String, value: String)] {
+    let all: [(String, String?)] = [
+      ("Kind", kind == title ? nil : kind), ("Scopes", scopes.isEmpty ? nil : scopes.joined(separator: " ")),
+      ("Tenant", tenantID), ("Client ID", clientID), ("Family", familyID), ("Cloud", environment),
+    ]
+    return all.compactMap { name, value in value.map { (name, $0) } }
   }
 
   /// Whether it can be renewed, in words.

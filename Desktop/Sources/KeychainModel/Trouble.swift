@@ -37,19 +37,25 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension Trouble {
   static let passwordNeeded = "Its password is needed to see what is in it."
+  static let withoutKeyring =
+    "On a machine without a keyring, “llavero setup” makes a store of encrypted files."
 
   /// What a failure of the cache means to the person at the window.
   public init(_ error: CacheError) {
+    let place = error.underlyingError is SecretServiceError ? "Keyring" : "Store"
     let (title, help): (String, Help?) =
       switch (error.code, error.underlyingError) {
       case (_, SecretServiceError.noSessionBus as SecretServiceError): ("No Session Bus", .doctor)
       case (_, SecretServiceError.noSecretService as SecretServiceError): ("No Keyring", .doctor)
       case (_, SecretServiceError.noSuchCollection as SecretServiceError): ("No Keyring", .doctor)
+      case (_, SecretServiceError.itemsLocked as SecretServiceError): ("The Keyring Asks First", .unlock)
+      case (_, SecretServiceError.promptRequired as SecretServiceError): ("The Keyring Asks First", nil)
       case (_, is PassphraseDialog.Needed): ("The Store Is Locked", .unlock)
-      case (.locked, is SecretServiceError), (.promptDismissed, _): ("The Keyring Is Locked", .unlock)
+      case (.locked, is SecretServiceError): ("The Keyring Is Locked", .unlock)
+      case (.promptDismissed, _): ("Not Confirmed", nil)
       case (.locked, _): ("The Store Is Locked", .doctor)
-      case (.unavailable, _): ("The Keyring Is Out of Reach", .doctor)
-      case (.timedOut, _): ("The Keyring Does Not Answer", .doctor)
+      case (.unavailable, _): ("The \(place) Is Out of Reach", .doctor)
+      case (.timedOut, _): ("The \(place) Does Not Answer", .doctor)
       case (.wrongKey, _): ("Another Key Is Needed", .doctor)
       case (.newerVersion, _): ("Written by a Later Version", nil)
       case (.damaged, _), (.rolledBack, _):
@@ -60,9 +66,14 @@ extension Trouble {
         ("The Request Failed", .doctor)
       }
     // The title says that it is locked, and the button what to do.
-    let isKeyring = help == .unlock && error.code == .locked && error.underlyingError is SecretServiceError
-    let message = isKeyring ? Self.passwordNeeded : error.message
-    self.init(title, message, advice: help == .unlock ? nil : error.advice, help: help)
+    let isLocked = error.underlyingError as? SecretServiceError == .collectionLocked
+    let advice =
+      switch title {
+      case "No Session Bus", "No Keyring":
+        [error.advice, Self.withoutKeyring].compactMap(\.self).joined(separator: " ")
+      default: help == .unlock ? nil : error.advice
+      }
+    self.init(title, isLocked ? Self.passwordNeeded : error.message, advice: advice, help: help)
   }
 
   /// What a part of a group that cannot be read means to the person at the window.

@@ -16,12 +16,16 @@ final class AccountRow: Row {
     super.init(retaining: builder.widget("row").raw)
   }
 
-  override var accessibleName: String { account.map { "\($0.title), \($0.subtitle)" } ?? "" }
+  override var accessibleName: String { account.map { "\($0.title), \(Self.subtitle(of: $0))" } ?? "" }
 
   override func show(_ id: String) {
     guard let account = entry(id) else { return }
     self.account = account
     title.set("label", account.title)
-    subtitle.set("label", account.subtitle)
+    subtitle.set("label", Self.subtitle(of: account))
+  }
+
+  private static func subtitle(of account: AccountEntry) -> String {
+    account.subtitle + (account.tokens.isEmpty ? " · no tokens" : "")
   }
 }

@@ -25,254 +25,199 @@ enum Interface {
               <object class="AdwLeaflet" id="leaflet">
                 <property name="can-navigate-back">1</property>
                 <child>
-                  <object class="GtkBox" id="sidebar">
-                    <property name="orientation">vertical</property>
-                    <property name="width-request">310</property>
-                    <property name="hexpand">0</property>
-                    <child>
-                      <object class="AdwHeaderBar">
-                        <binding name="show-end-title-buttons"><lookup name="folded">leaflet</lookup></binding>
-                        <property name="title-widget">
-                          <object class="AdwWindowTitle" id="store"><property name="title">Llavero</property></object>
-                        </property>
-                        <child type="start">
-                          <object class="GtkToggleButton" id="search-button">
-                            <property name="icon-name">system-search-symbolic</property>
-                            <property name="tooltip-text">Search (Ctrl+F)</property>
-                            <accessibility><property name="label">Search</property></accessibility>
-                          </object>
-                        </child>
-                        <child type="end">
-                          <object class="GtkMenuButton">
-                            <property name="icon-name">open-menu-symbolic</property>
-                            <property name="menu-model">menu</property>
-                            <property name="primary">1</property>
-                            <property name="tooltip-text">Menu (F10)</property>
-                            <accessibility><property name="label">Menu</property></accessibility>
-                          </object>
-                        </child>
-                      </object>
-                    </child>
-                    <child>
-                      <object class="GtkSearchBar" id="search-bar">
-                        <property name="key-capture-widget">window</property>
-                        <property name="search-mode-enabled" bind-source="search-button" bind-property="active" bind-flags="bidirectional|sync-create">0</property>
-                        <property name="child">
-                          <object class="GtkSearchEntry" id="search">
-                            <property name="hexpand">1</property>
-                            <property name="placeholder-text">Name, tenant, client or scope</property>
-                            <accessibility><property name="label">Search accounts and tokens</property></accessibility>
-                          </object>
-                        </property>
-                      </object>
-                    </child>
-                    <child>
-                      <object class="GtkBox">
-                        <property name="spacing">12</property>
-                        <property name="margin-start">12</property>
-                        <property name="margin-end">12</property>
-                        <property name="margin-top">6</property>
-                        <property name="margin-bottom">6</property>
-                        <child>
-                          <object class="GtkLabel">
-                            <property name="label">_Group</property>
-                            <property name="use-underline">1</property>
-                            <property name="mnemonic-widget">groups</property>
-                            <style><class name="dim-label"/></style>
-                          </object>
-                        </child>
-                        <child>
-                          <object class="GtkDropDown" id="groups">
-                            <property name="hexpand">1</property>
-                          </object>
-                        </child>
-                      </object>
-                    </child>
-                    <child>
-                      <object class="GtkStack" id="accounts">
-                        <property name="vexpand">1</property>
-                        <child>
-                          <object class="GtkStackPage">
-                            <property name="name">list</property>
-                            <property name="child">
-                              <object class="GtkScrolledWindow" id="accounts-scroll">
-                                <property name="hscrollbar-policy">never</property>
-                              </object>
-                            </property>
-                          </object>
-                        </child>
-                        <child>
-                          <object class="GtkStackPage">
-                            <property name="name">none</property>
-                            <property name="child">
-                              <object class="GtkLabel" id="no-accounts">
-                                <property name="wrap">1</property>
-                                <property name="justify">center</property>
-                                <property name="margin-start">24</property>
-                                <property name="margin-end">24</property>
-                                <style><class name="dim-label"/></style>
-                              </object>
-                            </property>
-                          </object>
-                        </child>
-                      </object>
-                    </child>
-                    <child>
-                      <object class="GtkButton" id="plaintext-button">
-                        <property name="visible">0</property>
-                        <property name="use-underline">1</property>
-                        <property name="margin-start">12</property>
-                        <property name="margin-end">12</property>
-                        <property name="margin-top">6</property>
-                        <property name="margin-bottom">12</property>
-                      </object>
-                    </child>
-                  </object>
-                </child>
-                <child>
                   <object class="AdwLeafletPage">
-                    <property name="navigatable">0</property>
+                    <property name="name">sidebar</property>
                     <property name="child">
-                      <object class="GtkSeparator"><style><class name="sidebar"/></style></object>
-                    </property>
-                  </object>
-                </child>
-                <child>
-                  <object class="GtkBox" id="content">
-                    <property name="orientation">vertical</property>
-                    <property name="hexpand">1</property>
-                    <child>
-                      <object class="AdwHeaderBar">
-                        <binding name="show-start-title-buttons"><lookup name="folded">leaflet</lookup></binding>
-                        <property name="title-widget">
-                          <object class="AdwWindowTitle" id="title"/>
-                        </property>
-                        <child type="start">
-                          <object class="GtkButton" id="back">
-                            <property name="icon-name">go-previous-symbolic</property>
-                            <property name="tooltip-text">Back (Alt+Left)</property>
-                            <binding name="visible"><lookup name="folded">leaflet</lookup></binding>
-                            <accessibility><property name="label">Back</property></accessibility>
-                          </object>
-                        </child>
-                        <child type="end">
-                          <object class="GtkBox" id="account-buttons">
-                            <property name="spacing">6</property>
-                            <property name="visible">0</property>
-                            <child>
-                              <object class="GtkButton" id="sign-out">
-                                <property name="label">Sign _Out…</property>
-                                <property name="use-underline">1</property>
+                      <object class="GtkBox" id="sidebar">
+                        <property name="orientation">vertical</property>
+                        <property name="width-request">310</property>
+                        <child>
+                          <object class="AdwHeaderBar" id="sidebar-header">
+                            <property name="title-widget">
+                              <object class="AdwWindowTitle" id="store"><property name="title">Llavero</property></object>
+                            </property>
+                            <child type="start">
+                              <object class="GtkToggleButton" id="search-button">
+                                <property name="icon-name">system-search-symbolic</property>
+                                <property name="tooltip-text">Search (Ctrl+F)</property>
+                                <accessibility><property name="label">Search</property></accessibility>
                               </object>
                             </child>
-                            <child>
-                              <object class="GtkButton" id="remove">
-                                <property name="label">Re_move…</property>
-                                <property name="use-underline">1</property>
+                            <child type="end">
+                              <object class="GtkMenuButton">
+                                <property name="icon-name">open-menu-symbolic</property>
+                                <property name="menu-model">menu</property>
+                                <property name="primary">1</property>
+                                <property name="tooltip-text">Menu (F10)</property>
+                                <accessibility><property name="label">Menu</property></accessibility>
                               </object>
                             </child>
                           </object>
                         </child>
-                      </object>
-                    </child>
-                    <child>
-                      <object class="GtkBox" id="trouble-bar">
-                        <property name="spacing">12</property>
-                        <style><class name="trouble"/></style>
+                        <child><object class="AdwBin" id="sidebar-banners"/></child>
                         <child>
-                          <object class="GtkImage">
-                            <property name="icon-name">dialog-warning-symbolic</property>
-                            <accessibility><property name="label">Warning</property></accessibility>
-                          </object>
-                        </child>
-                        <child>
-                          <object class="GtkLabel" id="trouble-text">
-                            <property name="wrap">1</property>
-                            <property name="xalign">0</property>
-                            <property name="hexpand">1</property>
-                          </object>
-                        </child>
-                        <child>
-                          <object class="GtkButton" id="trouble-button">
-                            <property name="use-underline">1</property>
-                            <property name="valign">center</property>
-                          </object>
-                        </child>
-                        <child>
-                          <object class="GtkButton" id="trouble-close">
-                            <property name="icon-name">window-close-symbolic</property>
-                            <property name="valign">center</property>
-                            <property name="tooltip-text">Close</property>
-                            <accessibility><property name="label">Close the message</property></accessibility>
-                            <style><class name="flat"/></style>
-                          </object>
-                        </child>
-                      </object>
-                    </child>
-                    <child>
-                      <object class="GtkStack" id="pages">
-                        <property name="vexpand">1</property>
-                        <child>
-                          <object class="GtkStackPage">
-                            <property name="name">status</property>
+                          <object class="GtkSearchBar" id="search-bar">
+                            <property name="key-capture-widget">window</property>
+                            <property name="search-mode-enabled" bind-source="search-button" bind-property="active" bind-flags="bidirectional|sync-create">0</property>
                             <property name="child">
-                              <object class="AdwStatusPage" id="status">
-                                <property name="icon-name">dialog-password-symbolic</property>
-                                <property name="child">
-                                  <object class="GtkBox">
-                                    <property name="spacing">12</property>
-                                    <property name="halign">center</property>
-                                    <child>
-                                      <object class="GtkButton" id="status-button">
-                                        <property name="use-underline">1</property>
-                                        <property name="visible">0</property>
-                                        <style><class name="pill"/><class name="suggested-action"/></style>
-                                      </object>
-                                    </child>
-                                  </object>
-                                </property>
+                              <object class="GtkSearchEntry" id="search">
+                                <property name="hexpand">1</property>
+                                <property name="placeholder-text">Name, tenant, app or scope</property>
+                                <accessibility><property name="label">Search accounts and tokens</property></accessibility>
                               </object>
                             </property>
                           </object>
                         </child>
                         <child>
-                          <object class="GtkStackPage">
-                            <property name="name">account</property>
+                          <object class="AdwClamp">
+                            <property name="maximum-size">400</property>
                             <property name="child">
-                              <object class="GtkScrolledWindow" id="account-scroll">
-                                <property name="hscrollbar-policy">never</property>
-                                <property name="child">
-                                  <object class="AdwClampScrollable" id="tokens">
-                                    <property name="maximum-size">760</property>
-                                  </object>
-                                </property>
-                              </object>
-                            </property>
-                          </object>
-                        </child>
-                        <child>
-                          <object class="GtkStackPage">
-                            <property name="name">plaintext</property>
-                            <property name="child">
-                              <object class="AdwPreferencesPage" id="plaintext">
+                              <object class="GtkBox">
+                                <property name="spacing">12</property>
+                                <style><class name="group"/></style>
                                 <child>
-                                  <object class="AdwPreferencesGroup">
-                                    <property name="title">Plaintext Tokens</property>
-                                    <property name="description">Other programs keep these tokens in files that all your programs can read. Move them to the keyring.</property>
-                                    <child>
-                                      <object class="GtkListBox" id="plaintext-list">
-                                        <property name="selection-mode">none</property>
-                                        <style><class name="boxed-list"/></style>
+                                  <object class="GtkLabel">
+                                    <property name="label">_Group</property>
+                                    <property name="use-underline">1</property>
+                                    <property name="mnemonic-widget">groups</property>
+                                    <style><class name="dim-label"/></style>
+                                  </object>
+                                </child>
+                                <child>
+                                  <object class="GtkDropDown" id="groups">
+                                    <property name="hexpand">1</property>
+                                    <property name="factory">
+                                      <object class="GtkBuilderListItemFactory">
+                                        <property name="bytes"><![CDATA[
+                                          <interface>
+                                            <template class="GtkListItem">
+                                              <property name="child">
+                                                <object class="GtkLabel">
+                                                  <property name="xalign">0</property>
+                                                  <property name="ellipsize">middle</property>
+                                                  <binding name="label">
+                                                    <lookup name="string" type="GtkStringObject">
+                                                      <lookup name="item">GtkListItem</lookup>
+                                                    </lookup>
+                                                  </binding>
+                                                </object>
+                                              </property>
+                                            </template>
+                                          </interface>
+                                        ]]></property>
                                       </object>
-                                    </child>
+                                    </property>
                                   </object>
                                 </child>
                               </object>
                             </property>
                           </object>
                         </child>
+                        <child>
+                          <object class="GtkScrolledWindow" id="accounts-scroll">
+                            <property name="vexpand">1</property>
+                            <property name="hscrollbar-policy">never</property>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="AdwStatusPage" id="status">
+                            <property name="vexpand">1</property>
+                            <property name="child">
+                              <object class="GtkButton" id="status-button">
+                                <property name="halign">center</property>
+                                <style><class name="pill"/><class name="suggested-action"/></style>
+                              </object>
+                            </property>
+                            <style><class name="compact"/></style>
+                          </object>
+                        </child>
                       </object>
-                    </child>
+                    </property>
+                  </object>
+                </child>
+                <child>
+                  <object class="AdwLeafletPage">
+                    <property name="navigatable">0</property>
+                    <property name="child">
+                      <object class="GtkSeparator" id="separator"><style><class name="sidebar"/></style></object>
+                    </property>
+                  </object>
+                </child>
+                <child>
+                  <object class="AdwLeafletPage">
+                    <property name="name">content</property>
+                    <property name="child">
+                      <object class="GtkBox" id="content">
+                        <property name="orientation">vertical</property>
+                        <property name="hexpand">1</property>
+                        <child>
+                          <object class="AdwHeaderBar">
+                            <binding name="show-start-title-buttons"><lookup name="folded">leaflet</lookup></binding>
+                            <property name="title-widget">
+                              <object class="AdwWindowTitle" id="title"/>
+                            </property>
+                            <child type="start">
+                              <object class="GtkButton" id="back">
+                                <property name="icon-name">go-previous-symbolic</property>
+                                <property name="tooltip-text">Back (Alt+Left)</property>
+                                <accessibility><property name="label">Back</property></accessibility>
+                              </object>
+                            </child>
+                            <child type="end">
+                              <object class="GtkButton" id="sign-out">
+                                <property name="icon-name">system-log-out-symbolic</property>
+                                <property name="visible">0</property>
+                              </object>
+                            </child>
+                          </object>
+                        </child>
+                        <child><object class="AdwBin" id="content-banners"/></child>
+                        <child>
+                          <object class="GtkScrolledWindow" id="account-scroll">
+                            <property name="vexpand">1</property>
+                            <property name="hscrollbar-policy">never</property>
+                            <property name="child">
+                              <object class="AdwClampScrollable" id="tokens">
+                                <property name="maximum-size">760</property>
+                              </object>
+                            </property>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="AdwStatusPage" id="signed-out">
+                            <property name="vexpand">1</property>
+                            <property name="icon-name">avatar-default-symbolic</property>
+                            <property name="title">No Tokens</property>
+                            <property name="description">No app has tokens of this account now. It stays in the list, so that apps can offer it at the next sign-in.</property>
+                            <style><class name="compact"/></style>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="AdwStatusPage" id="none">
+                            <property name="vexpand">1</property>
+                            <property name="icon-name">system-users-symbolic</property>
+                            <property name="title">No Account Selected</property>
+                            <style><class name="compact"/></style>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="AdwPreferencesPage" id="plaintext-page">
+                            <property name="vexpand">1</property>
+                            <child>
+                              <object class="AdwPreferencesGroup" id="plaintext">
+                                <property name="title">Plaintext Tokens</property>
+                                <child>
+                                  <object class="GtkListBox" id="plaintext-list">
+                                    <property name="selection-mode">none</property>
+                                    <style><class name="boxed-list"/></style>
+                                  </object>
+                                </child>
+                              </object>
+                            </child>
+                          </object>
+                        </child>
+                      </object>
+                    </property>
                   </object>
                 </child>
               </object>
@@ -283,15 +228,45 @@ enum Interface {
     </interface>
     """
 
+  static let banners = """
+    <interface>
+      <object class="GtkBox" id="banners">
+        <property name="orientation">vertical</property>
+        \(banner("trouble", "_Details…", iconButton("trouble-close", "window-close-symbolic", "Close the message")))
+        \(banner("plaintext", "_Review"))
+      </object>
+    </interface>
+    """
+
+  private static func banner(_ name: String, _ button: String, _ more: String = "") -> String {
+    """
+    <child>
+      <object class="GtkBox" id="\(name)-bar">
+        <property name="accessible-role">alert</property>
+        <property name="spacing">12</property>
+        <property name="visible">0</property>
+        <style><class name="banner"/></style>
+        <child><object class="GtkImage"><property name="icon-name">dialog-warning-symbolic</property></object></child>
+        \(text("\(name)-text"))
+        <child>
+          <object class="GtkButton" id="\(name)-button">
+            <property name="label">\(button)</property>
+            <property name="use-underline">1</property>
+            <property name="valign">center</property>
+          </object>
+        </child>
+        \(more)
+      </object>
+    </child>
+    """
+  }
+
   static let accountRow = """
     <interface>
       <object class="GtkBox" id="row">
         <property name="orientation">vertical</property>
         <property name="spacing">2</property>
-        <property name="margin-top">8</property>
-        <property name="margin-bottom">8</property>
-        <property name="margin-start">6</property>
-        <property name="margin-end">6</property>
+        <style><class name="account"/></style>
         <child>
           <object class="GtkLabel" id="title">
             <property name="xalign">0</property>
@@ -317,115 +292,36 @@ enum Interface {
         <style><class name="card"/><class name="token"/></style>
         <child>
           <object class="GtkBox">
-            <property name="spacing">12</property>
             <child>
-              <object class="GtkLabel" id="kind">
-                <property name="xalign">0</property>
+              <object class="GtkBox">
+                <property name="orientation">vertical</property>
+                <property name="spacing">2</property>
                 <property name="hexpand">1</property>
-                <property name="ellipsize">end</property>
-                <style><class name="heading"/></style>
+                \(text("title", "heading"))
+                \(text("scopes"))
+                \(text("app", "dim-label"))
               </object>
             </child>
-            <child>
-              <object class="GtkLabel" id="renewal">
-                <property name="ellipsize">end</property>
-                <style><class name="caption"/><class name="dim-label"/></style>
-              </object>
-            </child>
+            \(iconButton("renew", "view-refresh-symbolic", "Renew"))
+            \(iconButton("cancel", "process-stop-symbolic", "Cancel"))
+            \(iconButton("reveal", "view-reveal-symbolic", "Reveal"))
+            \(iconButton("copy", "edit-copy-symbolic", "Copy"))
+            \(iconButton("remove", "user-trash-symbolic", "Remove this token"))
           </object>
         </child>
         <child>
-          <object class="GtkLabel" id="scopes">
-            <property name="xalign">0</property>
-            <property name="wrap">1</property>
-            <property name="wrap-mode">word-char</property>
-            <attributes><attribute name="insert-hyphens" value="false"/></attributes>
+          <object class="GtkProgressBar" id="bar">
+            <accessibility><property name="label">Time left</property></accessibility>
           </object>
         </child>
+        \(text("left", "caption", "numeric"))
+        \(text("secret", "monospace", "secret", wrap: "char"))
         <child>
-          <object class="GtkLabel" id="place">
-            <property name="xalign">0</property>
-            <property name="wrap">1</property>
-            <property name="wrap-mode">word-char</property>
-            <attributes><attribute name="insert-hyphens" value="false"/></attributes>
-            <property name="selectable">1</property>
-            <style><class name="caption"/><class name="dim-label"/></style>
-          </object>
-        </child>
-        <child>
-          <object class="GtkBox" id="time">
-            <property name="spacing">12</property>
-            <child>
-              <object class="GtkProgressBar" id="bar">
-                <property name="hexpand">1</property>
-                <property name="valign">center</property>
-                <accessibility><property name="label">Time left</property></accessibility>
-              </object>
-            </child>
-            <child>
-              <object class="GtkLabel" id="left">
-                <property name="xalign">1</property>
-                <property name="width-chars">18</property>
-                <style><class name="caption"/><class name="numeric"/></style>
-              </object>
-            </child>
-          </object>
-        </child>
-        <child>
-          <object class="GtkLabel" id="secret">
-            <property name="visible">0</property>
-            <property name="xalign">0</property>
-            <property name="wrap">1</property>
-            <property name="wrap-mode">char</property>
-            <attributes><attribute name="insert-hyphens" value="false"/></attributes>
-            <property name="selectable">1</property>
-            <style><class name="monospace"/><class name="secret"/></style>
-          </object>
-        </child>
-        <child>
-          <object class="GtkBox">
-            <property name="spacing">6</property>
-            <child>
-              <object class="GtkButton" id="renew">
-                <property name="label">Re_new</property>
-                <property name="use-underline">1</property>
-              </object>
-            </child>
-            <child>
-              <object class="GtkButton" id="cancel">
-                <property name="label">_Cancel</property>
-                <property name="use-underline">1</property>
-                <property name="visible">0</property>
-              </object>
-            </child>
-            <child>
-              <object class="GtkButton" id="reveal">
-                <property name="label">Re_veal</property>
-                <property name="use-underline">1</property>
-              </object>
-            </child>
-            <child>
-              <object class="GtkButton" id="copy">
-                <property name="label">_Copy</property>
-                <property name="use-underline">1</property>
-              </object>
-            </child>
-            <child>
-              <object class="GtkLabel" id="note">
-                <property name="ellipsize">end</property>
-                <style><class name="caption"/><class name="dim-label"/></style>
-              </object>
-            </child>
-            <child>
-              <object class="GtkButton" id="remove">
-                <property name="icon-name">user-trash-symbolic</property>
-                <property name="hexpand">1</property>
-                <property name="halign">end</property>
-                <property name="tooltip-text">Remove this token…</property>
-                <accessibility><property name="label">Remove this token</property></accessibility>
-                <style><class name="flat"/></style>
-              </object>
-            </child>
+          <object class="GtkExpander" id="expander">
+            <property name="label">Details</property>
+            <accessibility><property name="label">Details</property></accessibility>
+            \(text("details", "caption", "dim-label", "details"))
+            <style><class name="caption"/></style>
           </object>
         </child>
       </object>
@@ -434,14 +330,22 @@ enum Interface {
 
   static let plaintextRow = """
     <interface>
-      <object class="AdwActionRow" id="row">
-        <child>
-          <object class="GtkButton" id="adopt">
-            <property name="label">_Move to Keyring…</property>
-            <property name="use-underline">1</property>
-            <property name="valign">center</property>
+      <object class="GtkListBoxRow" id="row">
+        <property name="activatable">0</property>
+        <property name="child">
+          <object class="GtkBox">
+            <property name="orientation">vertical</property>
+            <property name="spacing">6</property>
+            <style><class name="token"/></style>
+            \(text("users", "heading"))
+            \(text("about", "dim-label"))
+            <child>
+              <object class="GtkButton" id="adopt">
+                <property name="halign">end</property>
+              </object>
+            </child>
           </object>
-        </child>
+        </property>
       </object>
     </interface>
     """
@@ -452,6 +356,8 @@ enum Interface {
         <property name="modal">1</property>
         <property name="application-name">Llavero</property>
         <property name="application-icon">org.llavero.Llavero</property>
+        <property name="developer-name">The Llavero contributors</property>
+        <property name="website">https://llavero.org</property>
         <property name="license-type">mit-x11</property>
         <property name="comments">Shows the accounts and tokens that apps keep in Microsoft's unified token cache.</property>
       </object>
@@ -470,9 +376,9 @@ enum Interface {
                 <property name="title">Llavero</property>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Search</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Reload</property><property name="accelerator">F5</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Sign out</property><property name="accelerator">&lt;Control&gt;o</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Remove the account</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">Sign out or remove the account</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Back</property><property name="accelerator">&lt;Alt&gt;Left</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">Menu</property><property name="accelerator">F10</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Keyboard shortcuts</property><property name="accelerator">&lt;Control&gt;question</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Quit</property><property name="accelerator">&lt;Control&gt;q</property></object></child>
               </object>
@@ -486,9 +392,42 @@ enum Interface {
   static let style = """
     listview.tokens { background: none; padding: 12px 12px 24px 12px; }
     listview.tokens > row { background: none; padding: 6px; border-radius: 12px; }
+    .group { padding: 6px 12px; }
+    .account { padding: 8px 6px; }
     .token { padding: 14px 16px; }
+    .details { margin-top: 6px; }
     .secret { padding: 8px 10px; border-radius: 8px; background: alpha(currentColor, 0.07); }
     progressbar.low > trough > progress { background-color: @warning_color; }
-    .trouble { padding: 10px 14px; background: alpha(@warning_bg_color, 0.25); }
+    .banner { padding: 10px 14px; background: alpha(@warning_bg_color, 0.25); }
     """
+
+  /// A label of any number of lines.
+  private static func text(_ id: String, _ styles: String..., wrap: String = "word-char") -> String {
+    """
+    <child>
+      <object class="GtkLabel" id="\(id)">
+        <property name="xalign">0</property>
+        <property name="hexpand">1</property>
+        <property name="wrap">1</property>
+        <property name="wrap-mode">\(wrap)</property>
+        <attributes><attribute name="insert-hyphens" value="false"/></attributes>
+        <style>\(styles.map { "<class name=\"\($0)\"/>" }.joined())</style>
+      </object>
+    </child>
+    """
+  }
+
+  private static func iconButton(_ id: String, _ icon: String, _ name: String) -> String {
+    """
+    <child>
+      <object class="GtkButton" id="\(id)">
+        <property name="icon-name">\(icon)</property>
+        <property name="valign">center</property>
+        <property name="tooltip-text">\(name)</property>
+        <accessibility><property name="label">\(name)</property></accessibility>
+        <style><class name="flat"/></style>
+      </object>
+    </child>
+    """
+  }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import GTKSupport
 public import KeychainModel
 import TokenCache
@@ -15,10 +16,12 @@ public final class KeychainWindow {
   }
 
   private let builder: Builder
-  private let clipboard: Clipboard
+  private let bannerBuilder = Builder(Interface.banners)
+  let clipboard: Clipboard
   private let groupChoice: DropDown
   private lazy var tokens = TokenPage(window: self, clipboard: clipboard)
-  private lazy var plaintext = PlaintextPage(list: builder.widget("plaintext-list"), window: self)
+  private lazy var plaintext = PlaintextPage(
+    group: builder.widget("plaintext"), list: builder.widget("plaintext-list"), window: self)
 
   private var groups: [KeychainGroup] = []
   private var listing: GroupListing?
@@ -29,6 +32,7 @@ public final class KeychainWindow {
   private var actionError: Trouble?
   private var isPlaintextShown = false
 
+  private var unlocking: Task<Void, Never>?
   private var loading: Task<Void, Never>?
   private var isStale = false
   private var watch: Task<Void, Never>?
@@ -47,13 +51,14 @@ public final class KeychainWindow {
     builder = Builder(Interface.window)
     widget = Window(application, builder, "window")
     clipboard = Clipboard(of: widget)
-    groupChoice = DropDown(builder.widget("groups"))
+    groupChoice = DropDown(builder.widget("groups"), name: "Group")
     widget.loadStyle(Interface.style)
     builder.widget("accounts-scroll").set("child", accounts)
     accounts.addStyle("navigation-sidebar")
     accounts.setAccessibleName("Accounts")
     builder.widget("tokens").set("child", tokens.list)
     builder.widget("store").set("subtitle", keychain.storeName)
+    bannerBuilder.widget("banners").mendMnemonicNames()
     connect()
     addActions(to: application)
     show()
@@ -98,6 +103,9 @@ public final class KeychainWindow {
     showContent()
   }
 
+  /// Closes the window, as its button does.
+  package func close() { widget.close() }
+
   /// Shows a message of success for a moment.
   func announce(_ text: String) {
     builder.widget("toasts").showToast(text)
@@ -106,7 +114,12 @@ public final class KeychainWindow {
   /// Shows an error until the next action.
   func report(_ trouble: Trouble) {
     actionError = trouble
-    showTroubleBar()
+    showBanners()
+    // GTK 4.8 tells screen readers of no other change.
+    let button = bannerBuilder.widget("trouble-button")
+    button.setAccessibleDescription("\(trouble.title). \(trouble)")
+    // A search that is being typed goes on.
+    if !widget.isTextFocused { button.focus() }
   }
 
   private func load() async {
@@ -148,97 +161,111 @@ extension KeychainWindow {
   private var selectedAccount: AccountEntry? { accounts.selected.flatMap { entries[$0] } }
 
   private func show() {
-    showGroups()
+    groupChoice.items = (groups.isEmpty ? [group] : groups).map(\.name)
+    groupChoice.selected = group.name
     let text = builder.widget("search").text(of: "text")
     let found = listing?.accounts(matching: text) ?? []
     accounts.show(found.map(\.id))
+    if plaintext.caches.isEmpty { isPlaintextShown = false }
     if accounts.selected == nil, !isPlaintextShown { accounts.selected = found.first?.id }
-    let nothing =
-      listing == nil ? "" : text.isEmpty ? "No accounts in this group." : "No matches for “\(text)”."
-    builder.widget("no-accounts").set("label", nothing)
-    Stack(builder.widget("accounts")).show(found.isEmpty ? "none" : "list")
-    let count = plaintext.caches.count
-    let button = builder.widget("plaintext-button")
-    button.isVisible = count > 0
-    button.setMnemonicLabel("_Plaintext Tokens (\(count))")
-    if count == 0 { isPlaintextShown = false }
+    let hasAccounts = listing?.accounts.isEmpty == false
+    if found.isEmpty {
+      showStatus(
+        hasAccounts ? ("edit-find-symbolic", "No Results", "No account or token has “\(text)”.", nil) : state)
+    }
+    showOne(found.isEmpty ? "status" : "accounts-scroll", of: ["status", "accounts-scroll"])
+    // Without accounts the state has the whole window.
+    for id in ["separator", "content"] { builder.widget(id).isVisible = hasAccounts || isPlaintextShown }
     showContent()
   }
 
-  private func showGroups() {
-    groupChoice.items = (groups.isEmpty ? [group] : groups).map(\.name)
-    groupChoice.selected = group.name
+  /// Why there is no list of accounts.
+  private var state: (icon: String, title: String, text: String, help: Trouble.Help?) {
+    if let obstacle {
+      let icon = obstacle.help == .unlock ? "changes-prevent-symbolic" : "dialog-warning-symbolic"
+      return (icon, obstacle.title, obstacle.description, obstacle.help)
+    }
+    if listing == nil { return ("content-loading-symbolic", "Reading…", "", nil) }
+    return (
+      "system-users-symbolic", "No Accounts",
+      "No account is signed in to the group \(group.name). Sign in with an app that uses it, or with “llavero login”.",
+      nil
+    )
+  }
+
+  private func showStatus(_ state: (icon: String, title: String, text: String, help: Trouble.Help?)) {
+    let status = builder.widget("status")
+    status.set("icon-name", state.icon)
+    status.set("title", markup(state.title))
+    status.set("description", markup(state.text))
+    let button = builder.widget("status-button")
+    button.isVisible = state.help != nil
+    if let help = state.help { button.setMnemonicLabel(Self.label(of: help)) }
   }
 
   private func showContent() {
-    let account = isPlaintextShown || obstacle != nil ? nil : selectedAccount
+    let account = isPlaintextShown ? nil : selectedAccount
     tokens.show(account)
     let title = builder.widget("title")
     title.set("title", isPlaintextShown ? "Plaintext Tokens" : account?.title ?? "")
     title.set("subtitle", account?.subtitle ?? "")
-    builder.widget("account-buttons").isVisible = account?.canBeRemoved ?? false
-    builder.widget("sign-out").isSensitive = !(account?.clientIDs.isEmpty ?? true)
-    let page =
-      isPlaintextShown ? "plaintext" : account.map { !$0.tokens.isEmpty } ?? false ? "account" : "status"
-    Stack(builder.widget("pages")).show(page)
-    showStatus(account)
-    showTroubleBar()
+    let signOut = builder.widget("sign-out")
+    signOut.isVisible = account?.canBeRemoved ?? false
+    let action = account?.clientIDs.isEmpty == false ? "Sign Out…" : "Remove…"
+    signOut.set("tooltip-text", "\(action) (Ctrl+Delete)")
+    signOut.setAccessibleName(action)
+    let page = account.map { $0.tokens.isEmpty ? "signed-out" : "account-scroll" } ?? "none"
+    showOne(
+      isPlaintextShown ? "plaintext-page" : page,
+      of: ["account-scroll", "signed-out", "none", "plaintext-page"])
+    showPanes()
+    showBanners()
   }
 
-  private func showStatus(_ account: AccountEntry?) {
-    let (icon, title, text): (String, String, String)
-    var help: Trouble.Help?
-    if let obstacle {
-      icon = obstacle.help == .unlock ? "changes-prevent-symbolic" : "dialog-warning-symbolic"
-      (title, text, help) = (obstacle.title, obstacle.description, obstacle.help)
-    } else if listing == nil {
-      (icon, title, text) = ("content-loading-symbolic", "Reading…", "")
-    } else if account != nil {
-      (icon, title, text) = (
-        "avatar-default-symbolic", "No Tokens", "The account is signed out of all apps."
-      )
-    } else if listing?.accounts.isEmpty == true {
-      (icon, title, text) = (
-        "system-users-symbolic", "No Accounts",
-        "No account is signed in to the group \(group.name). Sign in with an app that uses it, or with “llavero login”."
-      )
-    } else {
-      (icon, title, text) = ("system-users-symbolic", "No Account Selected", "")
+  /// Shows one of some pages. GTK 4.8 does not hide the others of a `GtkStack` from screen readers.
+  private func showOne(_ id: String, of ids: [String]) {
+    for other in ids { builder.widget(other).isVisible = other == id }
+  }
+
+  /// Shows what depends on whether both panes are visible.
+  private func showPanes() {
+    let leaflet = builder.widget("leaflet")
+    let isContentVisible = builder.widget("content").isVisible
+    let isSidebarAlone =
+      !isContentVisible || (leaflet.flag(of: "folded") && leaflet.text(of: "visible-child-name") == "sidebar")
+    builder.widget("sidebar").set("hexpand", !isContentVisible)
+    builder.widget("back").isVisible = isPlaintextShown || leaflet.flag(of: "folded")
+    builder.widget("sidebar-header").set(
+      "show-end-title-buttons", !isContentVisible || leaflet.flag(of: "folded"))
+    let (place, other) =
+      isSidebarAlone ? ("sidebar-banners", "content-banners") : ("content-banners", "sidebar-banners")
+    builder.widget(other).set("child", nil)
+    builder.widget(place).set("child", bannerBuilder.widget("banners"))
+  }
+
+  /// The problems in the bar, the first by its title. One that prevents reading the group has its own page.
+  private var barTroubles: [Trouble] { actionError.map { [$0] } ?? listing?.troubles ?? [] }
+
+  private func showBanners() {
+    let troubles = barTroubles
+    if let first = troubles.first {
+      let more = troubles.count > 1 ? " (and \(troubles.count - 1) more)" : ""
+      bannerBuilder.widget("trouble-text").set("label", first.title + more)
     }
-    let status = builder.widget("status")
-    status.set("icon-name", icon)
-    status.set("title", markup(title))
-    status.set("description", markup(text))
-    showHelp(help, on: builder.widget("status-button"))
+    bannerBuilder.widget("trouble-close").isVisible = actionError != nil
+    bannerBuilder.widget("trouble-bar").isVisible = !troubles.isEmpty
+    let count = plaintext.caches.count
+    bannerBuilder.widget("plaintext-text").set(
+      "label", "Plaintext tokens of other programs (\(count) file\(count == 1 ? "" : "s"))")
+    bannerBuilder.widget("plaintext-bar").isVisible = count > 0 && !isPlaintextShown
   }
 
-  /// The problem in the bar over the content. A problem that prevents reading the group has its own page.
-  private var barTrouble: Trouble? {
-    actionError ?? (obstacle == nil ? listing?.troubles.first : isPlaintextShown ? obstacle : nil)
-  }
-
-  private func showTroubleBar() {
-    let trouble = barTrouble
-    let more = actionError == nil ? (listing?.troubles.count ?? 0) - 1 : 0
-    if let trouble {
-      let rest = more > 0 ? " And \(more) more." : ""
-      builder.widget("trouble-text").set("label", "\(trouble.title). \(trouble)\(rest)")
+  private static func label(of help: Trouble.Help) -> String {
+    switch help {
+    case .unlock: "_Unlock"
+    case .doctor: "_Check Setup"
+    case .removeDamaged: "_Remove…"
     }
-    showHelp(trouble?.help, on: builder.widget("trouble-button"))
-    builder.widget("trouble-close").isVisible = actionError != nil
-    builder.widget("trouble-bar").isVisible = trouble != nil
-  }
-
-  private func showHelp(_ help: Trouble.Help?, on button: Widget) {
-    button.isVisible = help != nil
-    let label: String? =
-      switch help {
-      case .unlock: "_Unlock"
-      case .doctor: "_Check Setup"
-      case .removeDamaged: "Remove Unreadable _Entries…"
-      case nil: nil
-      }
-    if let label { button.setMnemonicLabel(label) }
   }
 }
 
@@ -252,23 +279,23 @@ extension KeychainWindow {
     accounts.connect("activate") { [weak self] in self?.goForward() }
     builder.widget("search").connect("search-changed") { [weak self] in self?.show() }
     groupChoice.onSelect { [weak self] in self?.changeGroup() }
+    for signal in ["notify::folded", "notify::visible-child"] {
+      builder.widget("leaflet").connect(signal) { [weak self] in self?.showPanes() }
+    }
     builder.widget("back").connect("clicked") { [weak self] in self?.goBack() }
     builder.widget("sign-out").connect("clicked") { [weak self] in self?.signOut() }
-    builder.widget("remove").connect("clicked") { [weak self] in self?.removeAccount() }
-    builder.widget("plaintext-button").connect("clicked") { [weak self] in
+    builder.widget("status-button").connect("clicked") { [weak self] in self?.help(self?.obstacle?.help) }
+    bannerBuilder.widget("plaintext-button").connect("clicked") { [weak self] in
       self?.isPlaintextShown = true
       // A click on the account then shows it again.
       self?.accounts.selected = nil
-      self?.showContent()
+      self?.show()
       self?.goForward()
     }
-    builder.widget("status-button").connect("clicked") { [weak self] in self?.help(self?.obstacle?.help) }
-    builder.widget("trouble-button").connect("clicked") { [weak self] in
-      self?.help(self?.barTrouble?.help)
-    }
-    builder.widget("trouble-close").connect("clicked") { [weak self] in
+    bannerBuilder.widget("trouble-button").connect("clicked") { [weak self] in self?.showDetails() }
+    bannerBuilder.widget("trouble-close").connect("clicked") { [weak self] in
       self?.actionError = nil
-      self?.showTroubleBar()
+      self?.showBanners()
     }
     widget.connect("close-request") { [weak self] _ in
       self?.end()
@@ -283,8 +310,7 @@ extension KeychainWindow {
         "search", ["<Control>f"],
         { $0.builder.widget("search-bar").set("search-mode-enabled", true) }
       ),
-      ("sign-out", ["<Control>o"], { $0.signOut() }),
-      ("remove", ["<Control>Delete"], { $0.removeAccount() }),
+      ("sign-out", ["<Control>Delete"], { $0.signOut() }),
       ("back", ["<Alt>Left"], { $0.goBack() }),
       ("doctor", [], { $0.checkSetup() }),
       ("about", [], { $0.showAbout() }),
@@ -295,60 +321,61 @@ extension KeychainWindow {
       if !action.keys.isEmpty { application.setShortcuts(action.keys, for: "win." + action.name) }
     }
     widget.setShortcutsWindow(Builder(Interface.shortcuts), "shortcuts")
+    application.setShortcuts(["<Control>question"], for: "win.show-help-overlay")
   }
 
   /// Leaves no token behind, on the screen or in the clipboard.
   private func end() {
     tokens.hideAll()
     clipboard.clear()
-    for task in [watch, clock, loading] { task?.cancel() }
+    for task in [watch, clock, loading, unlocking] { task?.cancel() }
     signals = nil
   }
 
-  private func goForward() { builder.widget("leaflet").set("visible-child", builder.widget("content")) }
+  private func goForward() { builder.widget("leaflet").set("visible-child-name", "content") }
 
-  private func goBack() { builder.widget("leaflet").set("visible-child", builder.widget("sidebar")) }
+  private func goBack() {
+    isPlaintextShown = false
+    builder.widget("leaflet").set("visible-child-name", "sidebar")
+    show()
+  }
 
   private func changeGroup() {
     guard let chosen = groups.first(where: { $0.name == groupChoice.selected }), chosen != group else {
       return
     }
     group = chosen
-    (listing, entries, actionError) = (nil, [:], nil)
+    (listing, entries, actionError, isPlaintextShown) = (nil, [:], nil, false)
     show()
     reload()
   }
 
+  /// Asks what is to go: the tokens, or the account with them.
   private func signOut() {
-    guard let account = selectedAccount, !account.clientIDs.isEmpty else { return }
-    Task {
-      let clients = account.clientIDs
-      let apps = clients.count == 1 ? "the application \(clients[0])" : "\(clients.count) applications"
-      let response = await MessageDialog.show(
-        "Sign \(account.title) Out?",
-        "The tokens of \(apps) for this account are removed from the group \(group.name), and the account is signed out "
-          + "there. The account stays in the list. You stay signed in in the browser, and tokens that apps already use "
-          + "stay valid.",
-        responses: [.init("sign-out", "Sign _Out", .destructive)], over: widget)
-      guard response == "sign-out" else { return }
-      await run("Signed out \(account.title).") { keychain, group throws(Trouble) in
-        try await keychain.signOut(account, of: clients, in: group)
-      }
-    }
-  }
-
-  private func removeAccount() {
     guard let account = selectedAccount, account.canBeRemoved else { return }
+    let (clients, apps) = (account.clientIDs, account.apps)
+    let names = apps.count > 3 ? "\(apps.count) apps" : apps.joined(separator: ", ")
+    let signOut =
+      "Signing out removes the account's tokens of \(names) from the group \(group.name). The account stays in the list."
+    let remove =
+      "Removing the account also removes it from the list, for all apps that share the group \(group.name)."
+    let end = "You stay signed in in the browser. The server does not revoke tokens that apps already use."
     Task {
-      let count = account.tokens.count
       let response = await MessageDialog.show(
-        "Remove \(account.title)?",
-        "The account and its \(count) token\(count == 1 ? "" : "s") are removed from the group \(group.name) for all "
-          + "apps that share it. Each of them has to sign in again. The server does not revoke the tokens.",
-        responses: [.init("remove", "_Remove", .destructive)], over: widget)
-      guard response == "remove" else { return }
-      await run("Removed \(account.title).") { keychain, group throws(Trouble) in
-        try await keychain.remove(account, in: group)
+        clients.isEmpty ? "Remove \(account.title)?" : "Sign Out \(account.title)?",
+        (clients.isEmpty ? [remove, end] : [signOut, remove, end]).joined(separator: "\n\n"),
+        responses: [.init("remove", "_Remove Account", .destructive)]
+          + (clients.isEmpty ? [] : [.init("sign-out", "_Sign Out")]), over: widget)
+      switch response {
+      case "sign-out":
+        await run("Signed out \(account.title).") { keychain, group throws(Trouble) in
+          try await keychain.signOut(account, of: clients, in: group)
+        }
+      case "remove":
+        await run("Removed \(account.title).") { keychain, group throws(Trouble) in
+          try await keychain.remove(account, in: group)
+        }
+      default: break
       }
     }
   }
@@ -365,27 +392,51 @@ extension KeychainWindow {
   private func unlock() {
     let button = builder.widget("status-button")
     button.isSensitive = false
-    Task {
-      await run(nil) { keychain, _ throws(Trouble) in try await keychain.unlock() }
+    unlocking = Task {
+      await run(nil) { keychain, group throws(Trouble) in try await keychain.unlock(group) }
       button.isSensitive = true
     }
   }
 
   private func removeDamaged() {
-    guard let troubles = listing?.troubles.filter({ $0.help == .removeDamaged }), !troubles.isEmpty else {
-      return
-    }
     Task {
-      let response = await MessageDialog.show(
-        "Remove Unreadable Entries?",
-        (troubles.prefix(5).map(\.message) + ["This cannot be undone. Readable entries are kept."]).joined(
-          separator: "\n\n"),
-        responses: [.init("remove", "_Remove", .destructive)], over: widget)
-      guard response == "remove" else { return }
+      var asked: [String]
+      repeat {
+        asked = damage
+        if asked.isEmpty { return announce("Nothing is unreadable any more.") }
+        let more = asked.count > 5 ? ["The same is done with \(asked.count - 5) more."] : []
+        let response = await MessageDialog.show(
+          "Remove Unreadable Entries?",
+          (asked.prefix(5) + more + ["This cannot be undone. Readable entries are kept."])
+            .joined(separator: "\n\n"),
+          responses: [.init("remove", "_Remove", .destructive)], over: widget)
+        guard response == "remove" else { return }
+        // More may have become unreadable, of which the question says nothing.
+        await load()
+      } while damage != asked
       await run("Removed unreadable entries.") { keychain, group throws(Trouble) in
         try await keychain.removeDamaged(in: group)
       }
     }
+  }
+
+  /// What ``Keychain/removeDamaged(in:)`` would do, part by part, or why nothing of the group can be read.
+  private var damage: [String] {
+    guard let listing else { return obstacle?.help == .removeDamaged ? [obstacle?.message ?? ""] : [] }
+    return listing.damage.map { part in
+      let modified = part.modified.map { dateText($0.timeIntervalSince1970) } ?? ""
+      let date = modified.isEmpty ? "" : ", last written on \(modified)"
+      return
+        "\(part.name)\(date), \(part.isRemoved ? "will be removed" : "will count as the current version")."
+    }
+  }
+
+  /// Shows all of the problems in the bar, with what helps.
+  private func showDetails() {
+    let troubles = barTroubles
+    let help = troubles.lazy.compactMap(\.help).first
+    let text = troubles.prefix(5).map(\.description).joined(separator: "\n\n")
+    showText(troubles.first?.title ?? "", text, help)
   }
 
   private func checkSetup() {
@@ -393,13 +444,25 @@ extension KeychainWindow {
       do throws(Trouble) {
         let findings = try await Doctor.findings().filter { !["ok", "mended"].contains($0.state) }
         let lines = findings.map { [$0.message, $0.advice].compactMap(\.self).joined(separator: "\n") }
-        _ = await MessageDialog.show(
+        showText(
           findings.isEmpty ? "No Problems Found" : "Results",
-          lines.isEmpty ? "“llavero doctor” found no problems." : lines.joined(separator: "\n\n"),
-          responses: [],
-          over: widget, dismissal: "_Close")
+          lines.isEmpty ? "“llavero doctor” found no problems." : lines.joined(separator: "\n\n"))
       } catch {
         report(error)
+      }
+    }
+  }
+
+  /// Shows a text that can be copied, and a button for what helps.
+  private func showText(_ heading: String, _ text: String, _ help: Trouble.Help? = nil) {
+    Task {
+      let buttons =
+        [MessageDialog.Response("copy", "C_opy")]
+        + (help.map { [MessageDialog.Response("help", Self.label(of: $0), .suggested)] } ?? [])
+      switch await MessageDialog.show(heading, text, responses: buttons, over: widget, dismissal: "_Close") {
+      case "copy": clipboard.copy("\(heading)\n\n\(text)\n")
+      case "help": self.help(help)
+      default: break
       }
     }
   }
@@ -414,9 +477,13 @@ extension KeychainWindow {
     } catch {
       report(error)
     }
-    showTroubleBar()
+    showBanners()
     reload()
   }
 
-  private func showAbout() { widget.present(Builder(Interface.about), "about") }
+  private func showAbout() {
+    let about = Builder(Interface.about)
+    about.widget("about").set("version", keychain.version)
+    widget.present(about, "about")
+  }
 }

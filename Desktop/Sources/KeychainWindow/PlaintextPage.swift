@@ -9,9 +9,14 @@ final class PlaintextPage {
   private unowned let window: KeychainWindow
   private(set) var caches: [PlaintextCache] = []
 
-  init(list: Widget, window: KeychainWindow) {
+  init(group: Widget, list: Widget, window: KeychainWindow) {
     self.list = ListBox(list)
     self.window = window
+    group.set(
+      "description",
+      "Other programs keep these tokens in files that all your programs can read. Moving imports them into a group of "
+        + "the \(window.keychain.storePlace.lowercased()), and removes the file. Each entry describes what its programs do afterwards."
+    )
   }
 
   func show(_ caches: [PlaintextCache]) {
@@ -22,16 +27,15 @@ final class PlaintextPage {
 
   private func row(_ cache: PlaintextCache) -> Widget {
     let builder = Builder(Interface.plaintextRow)
-    let row = builder.widget("row")
     let count = cache.recordCount.map { "\($0) record\($0 == 1 ? "" : "s")" } ?? "cannot be read"
-    let lines = [count + " in " + cache.path] + cache.findings
-    row.set("title", markup(cache.users))
-    row.set("subtitle", markup(lines.joined(separator: "\n")))
-    row.mendMnemonicNames()
+    let lines = ["\(cache.path): \(count)."] + cache.findings + [cache.afterRemoval].compactMap(\.self)
+    builder.widget("users").set("label", cache.users)
+    builder.widget("about").set("label", lines.joined(separator: "\n"))
     let button = builder.widget("adopt")
+    button.setMnemonicLabel("_Move to \(window.keychain.storePlace)…")
     button.isSensitive = cache.recordCount != nil
     button.connect("clicked") { [weak self] in self?.adopt(cache) }
-    return row
+    return builder.widget("row")
   }
 
   private func adopt(_ cache: PlaintextCache) {
@@ -44,7 +48,7 @@ final class PlaintextPage {
         "Copies in snapshots, in backups and on the disk itself may remain.",
       ].filter { !$0.isEmpty }.joined(separator: "\n\n")
       let response = await MessageDialog.show(
-        "Move These Tokens to the Keyring?", body,
+        "Move These Tokens to the \(window.keychain.storePlace)?", body,
         responses: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
         over: window.widget)
       guard response != MessageDialog.cancelled else { return }

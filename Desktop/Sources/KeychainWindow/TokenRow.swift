@@ -12,7 +12,8 @@ final class TokenRow: Row {
   init(page: TokenPage) {
     self.page = page
     super.init(retaining: builder.widget("row").raw)
-    mendMnemonicNames()
+    for id in ["secret", "details"] { builder.widget(id).set("selectable", true) }
+    builder.widget("expander").connect("notify::expanded") { [weak self] in self?.showDetails() }
     button("renew") { page, token in page.renew(token) }
     button("cancel") { page, token in page.cancelRenewal(of: token) }
     button("reveal") { page, token in page.reveal(token) }
@@ -22,34 +23,44 @@ final class TokenRow: Row {
 
   override func show(_ id: String) {
     guard let token = page.token(id) else { return }
+    if token.id != self.token?.id { builder.widget("expander").set("expanded", false) }
     self.token = token
     let state = page.state(of: token)
-    setText("kind", token.kind)
-    setText(
-      "scopes", token.scopes.joined(separator: token.scopes.contains { $0.contains("://") } ? "\n" : "  "))
-    setText("place", Self.place(of: token))
+    setText("title", token.title)
+    setText("scopes", token.permissions.joined(separator: " "))
+    setText("app", token.app ?? "")
     let now = Date()
-    setText("renewal", token.renewal(at: now) ?? "")
     let left = token.timeLeft(at: now)
-    builder.widget("time").isVisible = left != nil
-    if let left {
-      let bar = builder.widget("bar")
-      bar.set("fraction", left.fraction)
-      bar.setStyle("low", left.fraction < 0.15)
-      setText("left", left.text)
-    }
+    let bar = builder.widget("bar")
+    bar.isVisible = left?.isExpired == false
+    bar.set("fraction", left?.fraction ?? 0)
+    bar.setStyle("low", (left?.fraction ?? 1) < 0.15)
+    builder.widget("left").setStyle("warning", left?.isExpired == true)
+    let status = state.isRenewing ? "Renewing…" : token.renewal(at: now)
+    setText("left", [left?.text, status].compactMap(\.self).joined(separator: " · "))
     builder.widget("renew").isVisible = token.isRenewable && !state.isRenewing
     builder.widget("cancel").isVisible = state.isRenewing
-    builder.widget("reveal").setMnemonicLabel(state.secret == nil ? "Re_veal" : "Hi_de")
+    let reveal = builder.widget("reveal")
+    let action = state.secret == nil ? "Reveal" : "Hide"
+    reveal.set("icon-name", state.secret == nil ? "view-reveal-symbolic" : "view-conceal-symbolic")
+    reveal.set("tooltip-text", action)
+    reveal.setAccessibleName(action)
     setText("secret", state.secret ?? "")
-    setText("note", state.isRenewing ? "Renewing…" : "")
+    showDetails()
+  }
+
+  /// In a closed expander nothing is visible: Tab would move the focus there with GTK 4.8, and stay.
+  private func showDetails() {
+    let isOpen = builder.widget("expander").flag(of: "expanded")
+    let lines = token?.details.map { "\($0.name): \($0.value)" } ?? []
+    setText("details", isOpen ? lines.joined(separator: "\n") : "")
   }
 
   override var accessibleName: String {
     guard let token else { return "" }
     let left = token.timeLeft(at: Date())?.text
-    return [token.kind, token.scopes.joined(separator: " "), left].compactMap(\.self).filter { !$0.isEmpty }
-      .joined(separator: ", ")
+    return [token.title, token.permissions.joined(separator: " "), token.app, left].compactMap(\.self)
+      .filter { !$0.isEmpty }.joined(separator: ", ")
   }
 
   private func setText(_ id: String, _ text: String) {
@@ -63,13 +74,5 @@ final class TokenRow: Row {
       guard let self, let token else { return }
       action(page, token)
     }
-  }
-
-  private static func place(of token: TokenEntry) -> String {
-    let parts = [
-      ("Tenant", token.tenantID), ("Client", token.clientID), ("Family", token.familyID),
-      ("Cloud", token.environment),
-    ]
-    return parts.compactMap { name, value in value.map { "\(name) \($0)" } }.joined(separator: "\n")
   }
 }

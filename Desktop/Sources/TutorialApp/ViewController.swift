@@ -44,7 +44,9 @@ final class ViewController {
 
   private func initMSAL() throws {
     let address = environment["LLAVERO_AUTHORITY"] ?? "https://login.microsoftonline.com/common"
-    guard let clientId = environment["LLAVERO_CLIENT_ID"], let authorityURL = URL(string: address) else {
+    guard let clientId = environment["LLAVERO_CLIENT_ID"], !clientId.isEmpty,
+      let authorityURL = URL(string: address)
+    else {
       let advice = "Set LLAVERO_CLIENT_ID. LLAVERO_AUTHORITY, if it is set, is a URL."
       throw NSError(domain: "TutorialApp", code: 1, userInfo: [NSLocalizedDescriptionKey: advice])
     }

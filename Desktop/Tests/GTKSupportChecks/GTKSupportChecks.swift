@@ -14,6 +14,7 @@ struct GTKSupportChecks {
         window.present()
         Task {
           checkSignals()
+          checkDates()
           await checkRelease(application)
           await checkMainQueue()
           await checkTurns(window)
@@ -48,6 +49,12 @@ struct GTKSupportChecks {
     }
     button.isSensitive = false
     check("an argument is never had as what it is not", wrong.isEmpty)
+  }
+
+  static func checkDates() {
+    check("a moment has a text", dateText(1_800_000_000.5).contains("January 2027"))
+    let absurd = [Double(UInt64.max), -1e30, .infinity, .nan]
+    check("an absurd one has none", absurd.allSatisfy { dateText($0).isEmpty })
   }
 
   static func checkRelease(_ application: Application) async {

@@ -33,6 +33,26 @@ struct ActionTests {
     #expect(accounts.map(\.tokens.count) == [0, 0])
   }
 
+  @Test func `A keyring that asks before each change may do so for what the person does`() async throws {
+    try await sample.fill()
+    func keychain(mayPrompt: Bool) -> Keychain {
+      Keychain(
+        environment: [:], store: AskingStore(store: sample.store, mayPrompt: false),
+        promptingStore: AskingStore(store: sample.store, mayPrompt: mayPrompt))
+    }
+    let alice = try #require(try await keychain(mayPrompt: false).listing(of: sample.group).accounts.first)
+    let refused = await #expect(throws: Trouble.self) {
+      try await keychain(mayPrompt: false).remove(alice.tokens[0], in: sample.group)
+    }
+    #expect(refused?.title == "The Keyring Asks First")
+    let keychain = keychain(mayPrompt: true)
+    try await keychain.remove(alice.tokens[0], in: sample.group)
+    try await keychain.signOut(alice, of: alice.clientIDs, in: sample.group)
+    try await keychain.remove(alice, in: sample.group)
+    try await keychain.removeDamaged(in: sample.group)
+    #expect(try await sample.listing().accounts.map(\.id) == [SampleGroup.bob])
+  }
+
   @Test func `Removing an account leaves the others`() async throws {
     try await sample.fill()
     let alice = try #require(try await sample.listing().accounts.first)

@@ -28,6 +28,43 @@ struct ListingTests {
     #expect(tokens[2].renewal(at: sample.now) == nil)
   }
 
+  @Test(arguments: [
+    ("User.Read openid profile Mail.Read", "Microsoft Graph", ["User.Read", "Mail.Read"]),
+    ("openid profile", "Microsoft Graph", ["openid", "profile"]),
+    ("https://graph.microsoft.com/.default", "Microsoft Graph", [".default"]),
+    (
+      "openid https://management.azure.com//user_impersonation", "Azure Resource Manager",
+      ["user_impersonation"]
+    ),
+    ("499b84ac-1321-427f-aa17-267ca6975798/.default", "Azure DevOps", [".default"]),
+    ("https://api.contoso.com/v1/Orders.Read", "api.contoso.com", ["Orders.Read"]),
+    ("api://contoso/Orders.Read", "api://contoso", ["Orders.Read"]), ("", "Access token", []),
+  ])
+  func `A token is titled by its API, and shows its permissions there`(
+    scopes: String, title: String, permissions: [String]
+  ) {
+    let token = TokenEntry(
+      .accessToken, key: "", sample.token(of: "x", scopes), isRenewable: false)
+    #expect((token.title, token.permissions) == (title, permissions))
+  }
+
+  @Test func `An app has its name where that is known, and the details have the rest`() async throws {
+    var document = CacheDocument()
+    for client in ["04B07795-8ddb-461a-bbee-02f9e1bf7b46", "00000000-aaaa"] {
+      document.accessTokens[client] = sample.token(of: client, "User.Read")
+    }
+    _ = try await sample.cache.import(document)
+    let account = try #require(try await sample.listing().accounts.first)
+    #expect(account.apps == ["Azure CLI", "00000000-aaaa"])
+    let token = try #require(account.tokens.first { $0.app == "Azure CLI" })
+    #expect(
+      token.details.map { "\($0.name): \($0.value)" } == [
+        "Kind: Access token", "Scopes: User.Read", "Tenant: contoso",
+        "Client ID: \(token.clientID ?? "")", "Cloud: login.microsoftonline.com",
+      ])
+    #expect(try await sample.listing().accounts(matching: "azure cli graph").count == 1)
+  }
+
   @Test func `A token without an account record, and one of no account, are shown too`() async throws {
     var document = CacheDocument()
     document.accessTokens["orphan"] = sample.token(of: "a", "X", account: "Some.Account")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SecretService
 import TokenCache
 
 @testable import KeychainModel
@@ -52,5 +53,37 @@ struct SampleGroup {
     token.cachedAt = now
     token.expiresOn = now + seconds
     return token
+  }
+}
+
+/// A store that asks a person before every change, as KeePassXC does.
+struct AskingStore: CacheStore {
+  let store: InMemoryStore
+  let mayPrompt: Bool
+
+  func groups() async throws(CacheError) -> [KeychainGroup] { store.groups() }
+
+  func read(_ shards: ShardSelection, in group: KeychainGroup) async throws(CacheError) -> GroupContents {
+    store.read(shards, in: group)
+  }
+
+  func update<Result: Sendable>(
+    _ shards: [ShardID], in group: KeychainGroup,
+    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result {
+    try ask()
+    return try store.update(shards, in: group, change)
+  }
+
+  func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
+    try ask()
+    return store.remove(removal, in: group)
+  }
+
+  func generation(of group: KeychainGroup) -> UInt64? { store.generation(of: group) }
+
+  private func ask() throws(CacheError) {
+    guard !mayPrompt else { return }
+    throw CacheError(.locked, "It wants to ask.", underlyingError: SecretServiceError.promptRequired)
   }
 }

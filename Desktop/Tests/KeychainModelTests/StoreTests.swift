@@ -70,11 +70,11 @@ struct StoreTests {
     #expect((locked?.title, locked?.help) == ("The Store Is Locked", .unlock))
     #expect(locked?.message.hasPrefix("The passphrase is needed") == true)
     #expect(questionsLeft() == 3)
-    let dismissed = await trouble { () async throws(Trouble) in try await keychain.unlock() }
+    let dismissed = await trouble { () async throws(Trouble) in try await keychain.unlock(sample.group) }
     #expect((dismissed?.title, dismissed?.help) == ("The Store Is Locked", .unlock))
-    let wrong = await trouble { () async throws(Trouble) in try await keychain.unlock() }
+    let wrong = await trouble { () async throws(Trouble) in try await keychain.unlock(sample.group) }
     #expect(wrong?.title == "Another Key Is Needed")
-    try await keychain.unlock()
+    try await keychain.unlock(sample.group)
     #expect(try await keychain.listing(of: sample.group).accounts.count == 2)
     #expect(questionsLeft() == 0)
   }
@@ -103,6 +103,50 @@ struct StoreTests {
     }
     for await _ in withdrawals { break }
     withExtendedLifetime(answer) {}
+  }
+
+  @Test(.timeLimit(.minutes(5))) func `A question that is no longer waited for is withdrawn`() async throws {
+    let (never, answer) = AsyncStream.makeStream(of: Void.self)
+    let (questions, asked) = AsyncStream.makeStream(of: Void.self)
+    let (withdrawals, withdrawal) = AsyncStream.makeStream(of: Void.self)
+    let dialog = PassphraseDialog { _ in
+      asked.yield()
+      for await _ in never {}
+      withdrawal.yield()
+      return nil
+    }
+    try await dialog.allow { () async throws(Trouble) in
+      // The store's call goes on after its caller has given up.
+      DispatchQueue.global().async { _ = try? dialog.answer(.passphrase) }
+      for await _ in questions { break }
+    }
+    for await _ in withdrawals { break }
+    withExtendedLifetime(answer) {}
+  }
+
+  @Test func `What is damaged is named by its account, and dated`() async throws {
+    defer { remove() }
+    let key = home + "-key"
+    try Data(repeating: 7, count: 32).write(to: URL(filePath: key))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+    defer { try? FileManager.default.removeItem(atPath: key) }
+    let environment = try await make(.keyFile(path: key), "file:" + key)
+    let keychain = Keychain(environment: environment, asking: { _ in nil })
+    #expect(try await keychain.listing(of: sample.group).damage.isEmpty)
+
+    let shard = ShardID(homeAccountID: SampleGroup.alice, group: sample.group).rawValue
+    let files = try FileManager.default.subpathsOfDirectory(atPath: directory)
+    let file = try #require(files.first { $0.contains(shard) })
+    try Data("damaged".utf8).write(to: URL(filePath: "\(directory)/\(file)"))
+    let damage = try await keychain.listing(of: sample.group).damage
+    #expect(damage.map(\.name) == ["The tokens of alice@contoso.com"])
+    #expect(damage.map(\.isRemoved) == [true])
+    #expect(damage.allSatisfy { abs($0.modified?.timeIntervalSinceNow ?? .infinity) < 3600 })
+    let another = Keychain(environment: environment, asking: { _ in nil })
+    let name = try await another.listing(of: sample.group).damage.first?.name
+    #expect(name == "The tokens of an unknown account (\(shard.prefix(8)))")
+    try await keychain.removeDamaged(in: sample.group)
+    #expect(try await keychain.listing(of: sample.group).damage.isEmpty)
   }
 
   @Test(arguments: [

@@ -29,19 +29,27 @@ struct TroubleTests {
   @Test(
     arguments: [
       (.collectionLocked, .locked, "The Keyring Is Locked", .unlock),
-      (.promptDismissed, .promptDismissed, "The Keyring Is Locked", .unlock),
+      (.itemsLocked([]), .locked, "The Keyring Asks First", .unlock),
+      (.promptDismissed, .promptDismissed, "Not Confirmed", nil),
       (.noSessionBus, .unavailable, "No Session Bus", .doctor),
       (.noSecretService, .unavailable, "No Keyring", .doctor),
       (.noSuchCollection("default"), .unavailable, "No Keyring", .doctor),
       (.serviceGone, .unavailable, "The Keyring Is Out of Reach", .doctor),
       (.timedOut, .timedOut, "The Keyring Does Not Answer", .doctor),
-    ] as [(SecretServiceError, CacheError.Code, String, Trouble.Help)])
+    ] as [(SecretServiceError, CacheError.Code, String, Trouble.Help?)])
   func `A failure of the keyring has a title and a button`(
-    error: SecretServiceError, code: CacheError.Code, title: String, help: Trouble.Help
+    error: SecretServiceError, code: CacheError.Code, title: String, help: Trouble.Help?
   ) {
     let trouble = Trouble(CacheError(code, error.description, advice: error.advice, underlyingError: error))
     #expect((trouble.title, trouble.help) == (title, help))
-    #expect(trouble.message == (code == .locked ? Trouble.passwordNeeded : error.description))
+    #expect(
+      trouble.message == (error == .collectionLocked ? Trouble.passwordNeeded : error.description))
+    #expect((trouble.advice?.contains("llavero setup") == true) == title.hasPrefix("No "))
+  }
+
+  @Test func `A store that is no keyring is not called one`() {
+    #expect(Trouble(CacheError(.timedOut, "No response.")).title == "The Store Does Not Answer")
+    #expect(Trouble(CacheError(.unavailable, "No server.")).title == "The Store Is Out of Reach")
   }
 
   @Test func `Damage can be removed where the store would remove it`() {

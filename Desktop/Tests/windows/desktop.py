@@ -1,4 +1,5 @@
-"""A display, an accessibility bus, and programs with windows on them, whose widgets are found by their names.
+"""A display with a window manager, an accessibility bus, and programs with windows on them, whose widgets are found by their
+names.
 
 Needs the session that Tests/interop/private-session makes; the directory of the programs is DESKTOP_BIN.
 """
@@ -33,11 +34,21 @@ def wait(what, condition):
 
 
 class Desktop:
-    """An X server and an accessibility bus, for as long as a "with" lasts."""
+    """An X server with a window manager, and an accessibility bus, for as long as a "with" lasts."""
 
     def __enter__(self):
         with contextlib.ExitStack() as started:
-            self.start(started)
+            self.started = started
+            os.environ.update(
+                GSK_RENDERER="cairo", XDG_DATA_DIRS="/usr/local/share:/usr/share",
+                # The desktop's settings are asked for by services that this session has not.
+                ADW_DISABLE_PORTAL="1", GTK_USE_PORTAL="0")
+            self.start_display()
+            self.launch("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
+            subprocess.run(["gdbus", "wait", "--session", "--timeout", str(TIMEOUT), "org.a11y.Bus"], check=True)
+            Atspi.init()
+            # It gives a program less than a second to answer, unless it is told otherwise.
+            Atspi.set_timeout(TIMEOUT * 1000, TIMEOUT * 1000)
             # Nothing is left of a start that failed.
             self.started = started.pop_all()
         return self
@@ -45,31 +56,27 @@ class Desktop:
     def __exit__(self, *_):
         self.started.close()
 
-    def start(self, started):
-        """Starts all of it, and adds to a stack how it ends."""
-        def launch(*command, **options):
-            process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
-            started.callback(process.wait, TIMEOUT)
-            started.callback(process.terminate)
+    def launch(self, *command, **options):
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+        self.started.callback(process.wait, TIMEOUT)
+        self.started.callback(process.terminate)
 
+    def start_display(self):
         reading, writing = os.pipe()
         with os.fdopen(reading) as file:
             with os.fdopen(writing, "w"):
                 # By default it resets after its last client has disconnected, and accepts no client meanwhile.
-                launch("Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
-                       "-noreset", pass_fds=[writing], stdin=subprocess.DEVNULL)
+                self.launch("Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
+                            "-noreset", pass_fds=[writing])
             number = file.readline().strip()
         if not number:
             raise RuntimeError("Xvfb ended without a display.")
-        os.environ.update(
-            DISPLAY=":" + number, GDK_BACKEND="x11", GSK_RENDERER="cairo", XDG_DATA_DIRS="/usr/local/share:/usr/share",
-            # The desktop's settings are asked for by services that this session has not.
-            ADW_DISABLE_PORTAL="1", GTK_USE_PORTAL="0")
-        launch("/usr/libexec/at-spi-bus-launcher", "--launch-immediately", stdout=subprocess.DEVNULL)
-        subprocess.run(["gdbus", "wait", "--session", "--timeout", str(TIMEOUT), "org.a11y.Bus"], check=True)
-        Atspi.init()
-        # It gives a program less than a second to answer, unless it is told otherwise.
-        Atspi.set_timeout(TIMEOUT * 1000, TIMEOUT * 1000)
+        os.environ.update(DISPLAY=":" + number, GDK_BACKEND="x11")
+        self.launch("openbox")
+        # Fails on a display without a window manager.
+        wait("the window manager", lambda: subprocess.run(
+            ["xdotool", "get_num_desktops"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0)
 
     def accessibility_bus(self):
         """The address of the accessibility bus, for a program that cannot ask the session bus for it."""
@@ -80,7 +87,46 @@ class Desktop:
 
     def picture(self, path):
         """Writes the whole display to a PNG, without the black around the windows."""
+        time.sleep(1)  # For what still moves.
         subprocess.run(["import", "-window", "root", "-trim", "+repage", "-strip", path], check=True)
+        subprocess.run(["pngquant", "--force", "--ext", ".png", "--strip", "--speed", "1", path], check=True)
+
+
+class WaylandDesktop(Desktop):
+    """The same with a Wayland compositor without a screen, in place of the X server."""
+
+    def start_display(self):
+        configuration = f"{os.environ['TMPDIR']}/sway"
+        with open(configuration, "w") as file:
+            file.write("xwayland disable\n")
+        # It refuses to run as a user who could become root.
+        user = ["unshare", "--user", "--map-user=1000", "--map-group=1000"] if os.getuid() == 0 else []
+        environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
+        self.launch(*user, "sway", "--config", configuration, env=environment | {
+            "WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1"})
+        directory = os.environ["XDG_RUNTIME_DIR"]
+        display = wait("the compositor", lambda: next(
+            (name for name in os.listdir(directory) if name.startswith("wayland-") and not name.endswith(".lock")), None))
+        os.environ.pop("DISPLAY", None)
+        os.environ.update(WAYLAND_DISPLAY=display, GDK_BACKEND="wayland")
+        # A keyboard that stays. The keys of one that comes and goes would be lost to a program that is slow to notice it.
+        self.launch("wtype", "-s", str(2**31 - 1))
+
+
+def key(name):
+    """Presses a key with its modifiers, such as "ctrl+f"."""
+    if "WAYLAND_DISPLAY" not in os.environ:
+        subprocess.run(["xdotool", "key", "--clearmodifiers", name], check=True)
+        return
+    *modifiers, last = name.split("+")
+    held = [option for modifier in modifiers for option in ("-M", modifier)]
+    released = [option for modifier in modifiers for option in ("-m", modifier)]
+    subprocess.run(["wtype", *held, "-k", last, *released], check=True)
+
+
+def type_text(text):
+    """Types a text where the keyboard's focus is."""
+    subprocess.run(["wtype", text] if "WAYLAND_DISPLAY" in os.environ else ["xdotool", "type", text], check=True)
 
 
 class Program:
@@ -108,6 +154,16 @@ class Program:
     def errors(self):
         with open(self.log, errors="replace") as log:
             return log.read()
+
+    def resize(self, width, height):
+        """Gives its window a size, on an X server, and returns the width that it has then."""
+        windows = subprocess.run(
+            ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True,
+            check=True).stdout.split()
+        subprocess.run(["xdotool", "windowsize", "--sync", windows[0], str(width), str(height)], check=True)
+        geometry = subprocess.run(
+            ["xdotool", "getwindowgeometry", "--shell", windows[0]], capture_output=True, text=True, check=True).stdout
+        return int(geometry.split("WIDTH=")[1].split()[0])
 
     def root(self):
         """The program, as a screen reader finds it."""
@@ -157,6 +213,21 @@ class Program:
         widget = self.wait(f'"{name}" can be clicked', lambda: self.has(name) and self.find(name, role))
         widget.get_action_iface().do_action(0)
 
+    def focused(self):
+        """The name of the widget with the keyboard's focus."""
+        return next((widget.get_name() for widget in self.widgets()
+                     if widget.get_state_set().contains(Atspi.StateType.FOCUSED)), "")
+
+    def tab_to(self, part):
+        """Presses Tab until the widget whose name has a part has the keyboard's focus, fifty times at most."""
+        name, = self.wait("the focus can be read", lambda: (self.focused(),))
+        for _ in range(50):
+            if part in name:
+                return
+            key("Tab")
+            name = self.wait("the focus moves", lambda: (now := self.focused()) != name and now)
+        raise TimeoutError(f'Tab does not reach "{part}"\n{self.tree()}\n{self.errors()}')
+
     def text(self, name):
         """What stands in the text of a name."""
         text = self.appears(name).get_text_iface()
@@ -174,6 +245,18 @@ class Program:
     def says(self, part):
         """Waits until some label holds a part of a sentence, and returns the label."""
         return self.wait(f'a label says "{part}"', lambda: next((text for text in self.labels() if part in text), None))
+
+    def height(self, part):
+        """Waits until some label holds a part of a sentence, and returns its height in pixels."""
+        def found():
+            label = next((widget for widget in self.widgets()
+                          if widget.get_role_name() == "label" and part in widget.get_name()), None)
+            return label and label.get_component_iface().get_extents(Atspi.CoordType.WINDOW).height
+        return self.wait(f'a label says "{part}" somewhere', found)
+
+    def gone(self, part):
+        """Waits until no label holds a part of a sentence."""
+        return self.wait(f'"{part}" leaves the screen', lambda: not any(part in text for text in self.labels()))
 
     def tree(self):
         lines = []

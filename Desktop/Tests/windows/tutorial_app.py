@@ -178,11 +178,15 @@ def no_display():
 
 
 def no_settings():
-    with Program("TutorialApp", without=["LLAVERO_CLIENT_ID"]) as app:
-        said = app.says("Unable to create the application")
-        check("a missing client ID is reported in the window", "Set LLAVERO_CLIENT_ID" in said, said)
-        check("and its button is insensitive", not app.has(CALL) and not app.has(SIGN_OUT))
-        close(app, "it ends")
+    for what, without, environment in [
+            ("a missing", ["LLAVERO_CLIENT_ID"], {}), ("an empty", [], {"LLAVERO_CLIENT_ID": ""})]:
+        with Program("TutorialApp", without=without, **environment) as app:
+            said = app.says("Unable to create the application")
+            check(f"{what} client ID is reported in the window", "Set LLAVERO_CLIENT_ID" in said, said)
+            check("and its button is insensitive", not app.has(CALL) and not app.has(SIGN_OUT))
+            check("it shows once that no account is signed in",
+                  sum("account is signed in" in text for text in app.labels()) == 1, app.labels())
+            close(app, "it ends")
 
 
 with Desktop() as desktop, Lab() as lab:

@@ -3,9 +3,13 @@ import CGTK
 /// A list of texts with one selected.
 public final class DropDown: Widget {
   private var isChanging = false
+  private let name: String
 
-  /// - Parameter widget: A `GtkDropDown` of a description.
-  public init(_ widget: Widget) {
+  /// - Parameters:
+  ///   - widget: A `GtkDropDown` of a description.
+  ///   - name: What is selected, for screen readers.
+  public init(_ widget: Widget, name: String) {
+    self.name = name
     super.init(retaining: widget.raw)
   }
 
@@ -32,13 +36,21 @@ public final class DropDown: Widget {
       let position = newValue.flatMap { items.firstIndex(of: $0) }
       gtk_drop_down_set_selected(opaque, position.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION)
       isChanging = false
+      nameButton()
     }
   }
 
   /// Calls a closure when the user has selected another.
   public func onSelect(_ handler: @escaping @MainActor () -> Void) {
     connect("notify::selected") { [weak self] in
+      self?.nameButton()
       if self?.isChanging == false { handler() }
     }
+  }
+
+  /// GTK gives the button inside, which has the focus, no accessible name.
+  private func nameButton() {
+    guard let button = gtk_widget_get_first_child(cast()) else { return }
+    Widget(retaining: button).setAccessibleName([name, selected].compactMap(\.self).joined(separator: ": "))
   }
 }

@@ -57,6 +57,21 @@ public final class RowList: Widget {
       $0.object(0).map { self?.rows[$0] = nil }
       return false
     }
+    // The arrow keys go from row to row. GTK 4.8 would pass through all of them with Tab, too.
+    if isSelectable { onKey { [weak self] in self?.leave(by: $0) ?? false } }
+  }
+
+  /// Moves the focus to what comes before or after the list.
+  private func leave(by key: UInt32) -> Bool {
+    guard [UInt32(GDK_KEY_Tab), UInt32(GDK_KEY_ISO_Left_Tab)].contains(key),
+      let root = gtk_widget_get_root(cast())
+    else { return false }
+    gtk_widget_set_can_focus(cast(), 0)
+    gtk_widget_child_focus(
+      UnsafeMutableRawPointer(root).assumingMemoryBound(to: GtkWidget.self),
+      key == UInt32(GDK_KEY_Tab) ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD)
+    gtk_widget_set_can_focus(cast(), 1)
+    return true
   }
 
   /// The number of elements added so far.

@@ -40,12 +40,35 @@ open class Widget: GTKObject {
   }
 
   /// Sets the accessible name of a widget without a text.
-  public func setAccessibleName(_ name: String) {
-    var property = GTK_ACCESSIBLE_PROPERTY_LABEL
+  public func setAccessibleName(_ name: String) { setAccessible(GTK_ACCESSIBLE_PROPERTY_LABEL, name) }
+
+  /// Sets what screen readers say after the name.
+  public func setAccessibleDescription(_ text: String) {
+    setAccessible(GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text)
+  }
+
+  private func setAccessible(_ property: GtkAccessibleProperty, _ text: String) {
+    var property = property
     var value = GValue()
     g_value_init(&value, GTK_FUNDAMENTAL_STRING)
-    g_value_set_string(&value, name)
+    g_value_set_string(&value, text)
     gtk_accessible_update_property_value(opaque, 1, &property, &value)
     g_value_unset(&value)
+  }
+
+  /// Gives it the keyboard's focus, so that screen readers announce its name and description.
+  public func focus() { gtk_widget_grab_focus(cast()) }
+
+  /// Calls a closure for a key, before the widgets inside have it.
+  ///
+  /// - Parameter handler: Takes GDK's number of the key, and returns whether it was handled.
+  public func onKey(_ handler: @escaping @MainActor (UInt32) -> Bool) {
+    guard let controller = gtk_event_controller_key_new() else { return }
+    gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
+    // The widget owns it.
+    gtk_widget_add_controller(cast(), controller)
+    GTKObject(retaining: UnsafeMutableRawPointer(controller)).connect("key-pressed") { arguments in
+      arguments.uint(0).map(handler) ?? false
+    }
   }
 }

@@ -41,6 +41,14 @@ public final class Window: Widget {
     gtk_window_present(other.cast())
   }
 
+  /// Whether the keyboard's focus is in a text that can be edited.
+  public var isTextFocused: Bool {
+    guard let focused = gtk_window_get_focus(cast()) else { return false }
+    let widget = Widget(retaining: UnsafeMutableRawPointer(focused))
+    return g_type_check_instance_is_a(widget.cast(), gtk_editable_get_type()) != 0
+      && widget.flag(of: "editable")
+  }
+
   /// Adds a widget below the others.
   public func append(_ widget: Widget) {
     body.append(widget)
