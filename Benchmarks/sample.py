@@ -85,6 +85,18 @@ def cache(accounts, more=" api://more/Write openid profile email", first=0):
     }
 
 
+def tenants(count):
+    """What one account leaves in a cache that is a guest in so many tenants, with a token and an ID token of each."""
+    whole = cache(1)
+    sections = {name: dict(records) for name, records in whole.items()}
+    for number in range(count):
+        guest = f"7b7b7b7b-0000-4000-8000-{number:012d}"
+        for name in ("AccessToken", "IdToken", "Account"):
+            key, record = next(iter(whole[name].items()))
+            sections[name][guest.join(key.rsplit(TENANT, 1))] = record | {"realm": guest}
+    return sections
+
+
 def shard(records):
     """The shard of one account with this many records."""
     whole = cache(1)

@@ -23,7 +23,7 @@ import TokenCache
 /// - `check <count>`: asks whether the group has changed.
 /// - `find <response>`: whether the token of a response is found; 1 or 0.
 /// - `decode <file>` and `encode <file>`: reads and writes a document.
-/// - `bare-create <file>`, `bare-save`, `bare-accounts`: the plain calls to compare with.
+/// - `bare-create <file>`, `bare-save`, `bare-accounts`, `bare-files <file>`: the plain calls to compare with.
 /// - `memory`: the largest amount of memory the process has had, in bytes.
 @main
 struct BenchmarkWorker {
@@ -113,6 +113,9 @@ struct BenchmarkWorker {
       return [seconds { bare.getAndSet() }]
     case "bare-accounts":
       return [seconds { bare.readAll(Self.group) }]
+    case "bare-files":
+      let parts = try Self.contents(of: argument).split(separator: UInt8(ascii: "\n")).map(Array.init)
+      return [seconds { writeFiles(parts) }]
     case "memory":
       var usage = rusage()
       getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
