@@ -41,7 +41,7 @@ SWIFT void unlock(SELF) {
 
 extern SWIFT void *swift_task_getCurrent(void) __attribute__((weak));
 
-// What a task calls when the asynchronous function that it waited for has returned. Whoever resumes a continuation
+// What a task calls when the asynchronous function that it waited for has returned. What resumes a continuation
 // releases its task.
 SWIFT void swift_task_dealloc(void *context) {
   static SWIFT void (*next)(void *);

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenCache
 
-/// Where a group keeps who is signed in. Llavero 0.3 and before kept it in the shard without an account.
+/// Where a group keeps the sign-in state. Llavero 0.3 and before kept it in the shard without an account.
 struct SignInStateTests {
   private let test = TestCache()
   private let alice = TestPerson.alice.homeAccountID

@@ -303,7 +303,7 @@ def locked():
         app.says("Not Confirmed")
         app.wait("the focus is on the error", lambda: app.focused() == "Details…")
         description = app.find("Details…").get_description()
-        check("a screen reader is told of the error", description.startswith("Not Confirmed. The keyring's prompt"), description)
+        check("a screen reader announces the error", description.startswith("Not Confirmed. The keyring's prompt"), description)
         app.click("Details…")
         app.says("prompt")
         app.click("Close")

@@ -101,7 +101,7 @@ LIBSOUP_CONSTANTS(LIBSOUP_DEFINE)
   FUNCTION(void, soup_session_set_timeout, (SoupSession * session, guint seconds), (session, seconds)) \
   FUNCTION(void, soup_session_set_tls_database, (SoupSession * session, GTlsDatabase *database), (session, database))
 
-/* Each has a symbol of its own, which is in nobody's way who links libsoup. */
+/* Each has a symbol of its own, which does not clash with those of a program that links libsoup. */
 #ifdef LIBSOUP_IS_DECLARED
 #define LIBSOUP_DECLARE(result, name, parameters, arguments) result name parameters;
 #else

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// Writes compact JSON with keys sorted by their UTF-8.
 ///
@@ -45,8 +46,7 @@ struct JSONWriter {
       try enter(members.count)
       bytes.append(UInt8(ascii: "{"))
       var isFirst = true
-      // By bytes: Swift 6.3 has no consistent order of "e\u{301}" and "\u{e9}$", so its sorting varies.
-      for (name, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      for (name, value) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
         if !isFirst { bytes.append(UInt8(ascii: ",")) }
         isFirst = false
         write(name)
@@ -56,6 +56,20 @@ struct JSONWriter {
       bytes.append(UInt8(ascii: "}"))
       depth -= 1
     }
+  }
+
+  /// Compares by bytes: Swift 6.3 has no consistent order of "e\u{301}" and "\u{e9}$", so its sorting varies.
+  ///
+  /// Keys of records begin alike, and `lexicographicallyPrecedes` takes seven times as long as the rest of writing them.
+  private static func precedes(_ first: String, _ second: String) -> Bool {
+    let (first, second) = (first.utf8.span, second.utf8.span)
+    let order = unsafe first.withUnsafeBytes { first in
+      unsafe second.withUnsafeBytes { second in
+        guard let firstByte = first.baseAddress, let secondByte = second.baseAddress else { return Int32(0) }
+        return unsafe memcmp(firstByte, secondByte, min(first.count, second.count))
+      }
+    }
+    return order == 0 ? first.count < second.count : order < 0
   }
 
   private mutating func enter(_ count: Int) throws(ForeignJSONError) {
