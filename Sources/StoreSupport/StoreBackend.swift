@@ -77,7 +77,7 @@ public protocol StoreBackend: SendableMetatype {
 
   /// Encodes all documents of a commit, before the first is written; a shard without one is removed.
   ///
-  /// - Throws: ``CacheError`` for what cannot be kept, such as what is too large.
+  /// - Throws: `CacheError` for what cannot be kept, such as what is too large.
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<Version>
