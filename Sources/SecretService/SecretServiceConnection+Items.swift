@@ -37,41 +37,39 @@ extension SecretServiceConnection {
   package func secrets(
     of paths: [ObjectPath], _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
-    do {
-      return try readSecrets(of: paths, cancellable)
-    } catch  where error == ServiceSession.undecodable {
-      // The second try has a new session.
-      return try readSecrets(of: paths, cancellable)
-    }
-  }
-
-  private func readSecrets(
-    of paths: [ObjectPath], _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
-    let session = try session(cancellable)
-    if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
-    if paths.isEmpty { return [:] }
-    let reply = try session.call(
-      "GetSecrets", [.objectPaths(paths.map(\.path)), .objectPath(session.path)], reply: "(a{o(oayays)})",
-      cancellable)
     let wanted = Set(paths)
-    var secrets: [ObjectPath: SecretBytes] = [:]
-    for entry in reply[0].children.map(\.children) {
-      guard let path = entry[0].string.map({ ObjectPath(path: $0, owner: session.owner) }),
-        wanted.contains(path)
-      else { continue }
-      secrets[path] = try session.decode(entry[1])
-    }
-    for path in paths where secrets[path] == nil {
-      // GetSecrets silently leaves out locked items. An item that exists was locked then.
+    var isSecondTry = false
+    while true {
+      let session = try session(cancellable)
+      if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
+      if paths.isEmpty { return [:] }
+      var secrets: [ObjectPath: SecretBytes] = [:]
       do throws(SecretServiceError) {
-        _ = try session.property("Locked", of: path.path, on: .item, \.boolean, cancellable)
-      } catch .noSuchItem {
+        let reply = try session.call(
+          "GetSecrets", [.objectPaths(paths.map(\.path)), .objectPath(session.path)],
+          reply: "(a{o(oayays)})", cancellable)
+        for entry in reply[0].children.map(\.children) {
+          guard let path = entry[0].string.map({ ObjectPath(path: $0, owner: session.owner) }),
+            wanted.contains(path)
+          else { continue }
+          secrets[path] = try session.decode(entry[1])
+        }
+      } catch  where error == ServiceSession.undecodable && !isSecondTry {
+        // The second try has a new session.
+        isSecondTry = true
         continue
       }
-      throw .collectionLocked
+      for path in paths where secrets[path] == nil {
+        // GetSecrets silently leaves out locked items. An item that exists was locked then.
+        do throws(SecretServiceError) {
+          _ = try session.property("Locked", of: path.path, on: .item, \.boolean, cancellable)
+        } catch .noSuchItem {
+          continue
+        }
+        throw .collectionLocked
+      }
+      return secrets
     }
-    return secrets
   }
 
   package func item(
