@@ -90,9 +90,7 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
   /// Makes an id from its text.
   ///
   /// - Parameter identifier: The whole id. One that is not of the form `uid.utid` has no parts.
-  public convenience init(identifier: String) {
-    self.init(identifier)
-  }
+  public convenience init(identifier: String) { self.init(identifier) }
 
   /// An empty id, for tests.
   public override convenience init() { self.init("") }
@@ -143,9 +141,7 @@ public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
   /// A profile of no tenant, for tests.
   public override convenience init() { self.init(identifier: nil, tenantId: "") }
 
-  init(_ profile: TenantProfile) {
-    self.profile = profile
-  }
+  init(_ profile: TenantProfile) { self.profile = profile }
 
   /// The object id of the account in this tenant.
   public var identifier: String? { profile.localAccountID }

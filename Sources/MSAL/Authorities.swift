@@ -16,13 +16,9 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
   /// Makes an authority from a URL, whose form determines its kind.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
-  public convenience init(url: URL) throws {
-    self.init(try Self.authority(url))
-  }
+  public convenience init(url: URL) throws { self.init(try Self.authority(url)) }
 
-  init(_ authority: Authority) {
-    self.authority = authority
-  }
+  init(_ authority: Authority) { self.authority = authority }
 
   /// The object of the right class for an authority.
   static func make(_ authority: Authority) -> MSALAuthority {
@@ -66,9 +62,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
   /// Makes an authority from a URL such as `https://login.microsoftonline.com/common`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant.
-  public convenience init(url: URL) throws {
-    try self.init(url: url, rawTenant: nil)
-  }
+  public convenience init(url: URL) throws { try self.init(url: url, rawTenant: nil) }
 
   /// Makes an authority from a URL, with another tenant.
   ///
@@ -92,9 +86,7 @@ public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
   ///
   /// - Throws: An error in ``MSALErrorDomain`` when there is no host of that name, and when a tenant is given
   ///   for another audience than one organization, or missing for that.
-  public convenience init(
-    environment: String, audienceType: MSALAudienceType, rawTenant: String?
-  ) throws {
+  public convenience init(environment: String, audienceType: MSALAudienceType, rawTenant: String?) throws {
     let tenant = try Self.tenant(of: audienceType, rawTenant: rawTenant)
     guard !environment.isBlank, let url = URL(string: "https://\(environment)/\(tenant)") else {
       throw NSError(.internalErrorInvalidParameter, "Invalid environment provided")
@@ -175,9 +167,7 @@ public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
   /// Makes an authority from a URL such as `https://fs.contoso.com/adfs`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the path `adfs`.
-  public convenience init(url: URL) throws {
-    self.init(try Self.authority(url, .adfs))
-  }
+  public convenience init(url: URL) throws { self.init(try Self.authority(url, .adfs)) }
 }
 
 /// Azure AD B2C.
@@ -187,9 +177,7 @@ public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
   /// Makes an authority from a URL such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the name of a policy.
-  public convenience init(url: URL) throws {
-    self.init(try Self.authority(url, .b2c))
-  }
+  public convenience init(url: URL) throws { self.init(try Self.authority(url, .b2c)) }
 }
 
 /// Microsoft Entra External ID.
@@ -200,9 +188,7 @@ public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, and for one of another
   ///   domain than `ciamlogin.com`.
-  public convenience init(url: URL) throws {
-    try self.init(url: url, validateFormat: true)
-  }
+  public convenience init(url: URL) throws { try self.init(url: url, validateFormat: true) }
 
   /// Makes an authority from a URL. With a custom domain, `validateFormat` has to be false and the URL has to name the tenant.
   ///

@@ -113,9 +113,7 @@ open class MSALIndividualClaimRequest: NSObject {
   open var additionalInfo: MSALIndividualClaimRequestAdditionalInfo?
 
   /// Makes a request with the default.
-  public init(name: String) {
-    self.name = name
-  }
+  public init(name: String) { self.name = name }
 
   convenience init(_ claim: ClaimsRequest.Claim) {
     self.init(name: claim.name)

@@ -93,11 +93,10 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     interactive(
-      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: nil, loginHint: loginHint,
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, loginHint: loginHint,
       promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
       claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
-      authority: { authority }, correlationId: correlationId,
-      completionBlock: completionBlock)
+      authority: { authority }, correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The form of MSAL 0.2 and 0.3.
@@ -110,11 +109,10 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     interactive(
-      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account, loginHint: nil,
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account,
       promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
       claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
-      authority: { authority }, correlationId: correlationId,
-      completionBlock: completionBlock)
+      authority: { authority }, correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The form of MSAL 0.1.
@@ -127,9 +125,8 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     interactive(
-      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: user, loginHint: nil,
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: user,
       promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
-      claims: { nil },
       authority: { try authority.map(legacyAuthority) }, correlationId: correlationId,
       completionBlock: completionBlock)
   }
@@ -144,10 +141,9 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     interactive(
-      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: nil, loginHint: loginHint,
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, loginHint: loginHint,
       promptType: promptType, extraQueryParameters: extraQueryParameters,
-      claims: { claimsRequest },
-      authority: { authority }, correlationId: correlationId,
+      claims: { claimsRequest }, authority: { authority }, correlationId: correlationId,
       completionBlock: completionBlock)
   }
 
@@ -161,18 +157,18 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     interactive(
-      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account, loginHint: nil,
+      scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account,
       promptType: promptType, extraQueryParameters: extraQueryParameters,
-      claims: { claimsRequest },
-      authority: { authority }, correlationId: correlationId,
+      claims: { claimsRequest }, authority: { authority }, correlationId: correlationId,
       completionBlock: completionBlock)
   }
 
   /// The common implementation. Invalid arguments are reported to the completion block, as in these versions.
   private func interactive(
-    scopes: [String], extraScopesToConsent: [String]?, account: MSALAccount?, loginHint: String?,
+    scopes: [String], extraScopesToConsent: [String]?, account: MSALAccount? = nil, loginHint: String? = nil,
     promptType: MSALPromptType, extraQueryParameters: [String: String]?,
-    claims: () throws -> MSALClaimsRequest?, authority: () throws -> MSALAuthority?, correlationId: UUID?,
+    claims: () throws -> MSALClaimsRequest? = { nil }, authority: () throws -> MSALAuthority?,
+    correlationId: UUID?,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     let parameters = MSALInteractiveTokenParameters(
@@ -229,7 +225,7 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     silent(
-      scopes: scopes, account: user, authority: { try authority.map(legacyAuthority) }, claims: { nil },
+      scopes: scopes, account: user, authority: { try authority.map(legacyAuthority) },
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
@@ -249,7 +245,7 @@ extension MSALPublicClientApplication {
   /// The common implementation. Invalid arguments are reported to the completion block, as in these versions.
   private func silent(
     scopes: [String], account: MSALAccount?, authority: () throws -> MSALAuthority?,
-    claims: () throws -> MSALClaimsRequest?, forceRefresh: Bool, correlationId: UUID?,
+    claims: () throws -> MSALClaimsRequest? = { nil }, forceRefresh: Bool, correlationId: UUID?,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     guard let account else {

@@ -2,24 +2,6 @@ public import Foundation
 import Synchronization
 
 extension MSALCacheConfig {
-  /// The values of the properties below.
-  struct Inert {
-    var serializedADALCache: MSALSerializedADALCacheProvider?
-    var trustedApplications: [Any] = []
-  }
-
-  /// Has no effect: no cache of ADAL is read. It keeps what it is set to.
-  public var serializedADALCache: MSALSerializedADALCacheProvider? {
-    get { inert.serializedADALCache }
-    set { inert.serializedADALCache = newValue }
-  }
-
-  /// Has no effect: a keyring of Linux has no list of programs for each item. It keeps what it is set to.
-  public var trustedApplications: [Any] {
-    get { inert.trustedApplications }
-    set { inert.trustedApplications = newValue }
-  }
-
   /// Has no effect: returns the paths as they are.
   public func createTrustedApplicationList(fromPaths paths: [String]) throws -> [Any] { paths }
 }
@@ -82,40 +64,6 @@ extension MSALWebviewParameters {
     case overCurrentContext = 6
     case popover = 7
   }
-
-  /// The values of the properties below.
-  struct Inert {
-    weak var parentViewController: AnyObject?
-    var presentationStyle = PresentationStyle.fullScreen
-    var webviewType = MSALWebviewType.default
-    var customWebview: Any?
-  }
-
-  /// Has no effect. The initializer's argument while it lives.
-  ///
-  /// Weak, since programs keep these parameters in that view controller.
-  public var parentViewController: AnyObject? {
-    get { inert.parentViewController }
-    set { inert.parentViewController = newValue }
-  }
-
-  /// Has no effect. It keeps what it is set to.
-  public var presentationStyle: PresentationStyle {
-    get { inert.presentationStyle }
-    set { inert.presentationStyle = newValue }
-  }
-
-  /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
-  public var webviewType: MSALWebviewType {
-    get { inert.webviewType }
-    set { inert.webviewType = newValue }
-  }
-
-  /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
-  public var customWebview: Any? {
-    get { inert.customWebview }
-    set { inert.customWebview = newValue }
-  }
 }
 
 /// Has no effect: the sign-in is always shown in the system's browser.
@@ -165,14 +113,6 @@ public enum MSALXpcMode: UInt, Sendable {
   case ssoExtCompanion = 1
   case ssoExtBackup = 2
   case primary = 3
-}
-
-extension MSALTokenParameters {
-  /// Has no effect. It keeps what it is set to.
-  public var msalXpcMode: MSALXpcMode {
-    get { inertXpcMode }
-    set { inertXpcMode = newValue }
-  }
 }
 
 /// A provider of another library's accounts. Its methods are called on the library's threads.

@@ -26,8 +26,11 @@ open class MSALCacheConfig: NSObject, NSCopying {
   /// The providers from ``addExternalAccountProvider(_:)``.
   public private(set) var externalAccountProviders: [any MSALExternalAccountProviding] = []
 
-  /// See `Inert`.
-  var inert = Inert()
+  /// Has no effect: no cache of ADAL is read. It keeps what it is set to.
+  public var serializedADALCache: MSALSerializedADALCacheProvider?
+
+  /// Has no effect: a keyring of Linux has no list of programs for each item. It keeps what it is set to.
+  public var trustedApplications: [Any] = []
 
   override init() {}
 
@@ -35,7 +38,8 @@ open class MSALCacheConfig: NSObject, NSCopying {
     keychainSharingGroup = other.keychainSharingGroup
     store = other.store
     externalAccountProviders = other.externalAccountProviders
-    inert = other.inert
+    serializedADALCache = other.serializedADALCache
+    trustedApplications = other.trustedApplications
   }
 
   /// The default group of MSAL for macOS: `com.microsoft.identity.universalstorage`.

@@ -58,9 +58,7 @@ extension NSError {
   ///   - message: What happened, in a sentence.
   ///   - advice: What to do about it, in a sentence.
   ///   - userInfo: Additional information.
-  convenience init(
-    specific: Int, _ message: String, advice: String? = nil, userInfo: [String: Any] = [:]
-  ) {
+  convenience init(specific: Int, _ message: String, advice: String? = nil, userInfo: [String: Any] = [:]) {
     let (code, internalCode) = Self.codes(for: specific)
     var userInfo = userInfo
     if userInfo[MSALErrorDescriptionKey] == nil { userInfo[MSALErrorDescriptionKey] = message }
@@ -69,9 +67,7 @@ extension NSError {
   }
 
   /// An error that says what happened and what to do about it.
-  convenience init(
-    domain: String, code: Int, _ message: String, advice: String?, userInfo: [String: Any]
-  ) {
+  convenience init(domain: String, code: Int, _ message: String, advice: String?, userInfo: [String: Any]) {
     var userInfo = userInfo
     userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
     userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice

@@ -122,9 +122,7 @@ public final class MSALLoggerConfig: NSObject, Sendable {
   }
 
   /// A logger that passes its messages to the callback.
-  func logger() -> Logger {
-    Logger(label: "MSAL") { _ in LogForwarder(config: self) }
-  }
+  func logger() -> Logger { Logger(label: "MSAL") { _ in LogForwarder(config: self) } }
 }
 
 /// Passes messages to the current callback, with the current masking.
@@ -133,9 +131,7 @@ private struct LogForwarder: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.trace
 
-  init(config: MSALLoggerConfig) {
-    self.config = config
-  }
+  init(config: MSALLoggerConfig) { self.config = config }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }

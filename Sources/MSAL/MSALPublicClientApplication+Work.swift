@@ -193,9 +193,7 @@ extension MSALPublicClientApplication {
 }
 
 /// Calls the client and turns its errors into those of this module.
-private func identity<T: Sendable>(
-  _ call: () async throws(IdentityError) -> T
-) async throws -> T {
+private func identity<T: Sendable>(_ call: () async throws(IdentityError) -> T) async throws -> T {
   do {
     return try await call()
   } catch {

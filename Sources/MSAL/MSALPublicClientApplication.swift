@@ -122,9 +122,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   ///
   /// - Returns: Whether there was one.
   @discardableResult
-  open class func cancelCurrentWebAuthSession() -> Bool {
-    WebSessions.cancelAll()
-  }
+  open class func cancelCurrentWebAuthSession() -> Bool { WebSessions.cancelAll() }
 
   /// Gets a token by an interactive sign-in in the system's browser.
   ///

@@ -205,9 +205,7 @@ public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
     self.init(url: URL(string: "http://localhost") ?? URL(filePath: "/"))
   }
 
-  init(url: URL) {
-    self.url = url
-  }
+  init(url: URL) { self.url = url }
 
   /// No browser can return to it.
   var isNativeClient: Bool {

@@ -32,13 +32,11 @@ open class MSALTokenParameters: MSALParameters {
   open var correlationId: UUID?
   /// The authentication scheme of the token; `nil` is Bearer.
   open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
-  /// See `Inert`.
-  var inertXpcMode = MSALXpcMode.disabled
+  /// Has no effect. It keeps what it is set to.
+  public var msalXpcMode = MSALXpcMode.disabled
 
   /// - Parameter scopes: The scopes of the token.
-  public init(scopes: [String]) {
-    self.scopes = scopes
-  }
+  public init(scopes: [String]) { self.scopes = scopes }
 }
 
 /// A request with a sign-in in the system's browser.

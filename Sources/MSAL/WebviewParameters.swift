@@ -2,7 +2,7 @@ public import Foundation
 
 /// How the sign-in is shown: on Linux in the system's browser.
 ///
-/// The other properties, in `Inert`, exist so that code written for iOS and macOS compiles.
+/// The properties without effect exist so that code written for iOS and macOS compiles.
 open class MSALWebviewParameters: NSObject, NSCopying {
   /// Whether the sign-in opens in a private window, which has none of the browser's sessions and keeps none
   /// (default: false).
@@ -14,17 +14,30 @@ open class MSALWebviewParameters: NSObject, NSCopying {
   /// is for programs with their own way.
   open var prefersEphemeralWebBrowserSession = false
 
-  /// See `Inert`.
-  var inert = Inert()
+  /// Has no effect. The initializer's argument while it lives.
+  ///
+  /// Weak, since programs keep these parameters in that view controller.
+  public weak var parentViewController: AnyObject?
+
+  /// Has no effect. It keeps what it is set to.
+  public var presentationStyle = PresentationStyle.fullScreen
+
+  /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
+  public var webviewType = MSALWebviewType.default
+
+  /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
+  public var customWebview: Any?
 
   /// - Parameter parentViewController: Any object, such as the program's window; it is not used.
   public init(authPresentationViewController parentViewController: AnyObject? = nil) {
-    inert.parentViewController = parentViewController
+    self.parentViewController = parentViewController
   }
 
   convenience init(copying other: MSALWebviewParameters) {
-    self.init()
-    inert = other.inert
+    self.init(authPresentationViewController: other.parentViewController)
+    presentationStyle = other.presentationStyle
+    webviewType = other.webviewType
+    customWebview = other.customWebview
     prefersEphemeralWebBrowserSession = other.prefersEphemeralWebBrowserSession
   }
 
