@@ -110,7 +110,7 @@ public final class EncryptedFileCacheStore: SealedStore {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await store.run { (directory) throws(CacheError) in try directory.prepare(group) }
+    try await store.run { (directory) throws(CacheError) in _ = try directory.filesForWriting(of: group) }
     return try await store.update(shards, in: group, change)
   }
 
@@ -121,7 +121,7 @@ public final class EncryptedFileCacheStore: SealedStore {
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     let exists = try await store.run { (directory) throws(CacheError) in
       guard try directory.directory(of: group) != nil else { return false }
-      try directory.prepare(group)
+      _ = try directory.filesForWriting(of: group)
       return true
     }
     return exists ? try await store.remove(removal, in: group) : 0
@@ -145,7 +145,7 @@ public final class EncryptedFileCacheStore: SealedStore {
         return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
           guard let files = try directory.directory(of: group) else { return RekeySummary() }
           return try writers.locked(group) { (turn) throws(CacheError) in
-            try GroupFiles(group, in: files, keys).reseal(turn)
+            try GroupFiles(group: group, keys: keys, directory: files).reseal(turn)
           }
         }
       }

@@ -16,15 +16,9 @@ struct GroupFiles {
   /// A manifest that will replace that of a killed writer.
   private static let recoveredName = "recovered" + newSuffix
 
-  private let group: KeychainGroup
-  private let directory: PrivateDirectory
-  private let keys: DataKeys
-
-  init(_ group: KeychainGroup, in directory: PrivateDirectory, _ keys: DataKeys) {
-    self.group = group
-    self.directory = directory
-    self.keys = keys
-  }
+  let group: KeychainGroup
+  let keys: DataKeys
+  let directory: PrivateDirectory
 
   var path: String { directory.path }
 
@@ -169,9 +163,7 @@ struct GroupFiles {
     return summary
   }
 
-  private func readManifest(
-    _ name: String
-  ) throws(PrivateFileError) -> Result<Manifest, SealError>? {
+  private func readManifest(_ name: String) throws(PrivateFileError) -> Result<Manifest, SealError>? {
     guard let file = try file(name) else { return nil }
     return Result { () throws(SealError) in
       try Manifest(

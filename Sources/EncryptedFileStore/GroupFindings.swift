@@ -34,9 +34,7 @@ struct GroupFindings {
   var errors: [(id: ShardID?, error: SealError)] {
     var errors: [(ShardID?, SealError)] = []
     if case .failure(let error) = manifest { errors.append((nil, error)) }
-    for (id, shard) in shards {
-      if let error = error(of: id, shard) { errors.append((id, error)) }
-    }
+    for (id, shard) in shards { if let error = error(of: id, shard) { errors.append((id, error)) } }
     return errors
   }
 
@@ -51,10 +49,8 @@ struct GroupFindings {
   var contents: GroupContents {
     let problems = errors.map { id, error in
       let name = id.map(GroupFiles.fileName) ?? GroupFiles.manifestName
-      let (kind, remedy) = error.problem(isManifest: id == nil)
-      let detail = "The file \(name) \(error.description)"
-      var problem = StoreProblem(
-        kind, shard: id, detail: id == nil ? "\(detail) \(Self.withoutManifest)" : detail, remedy: remedy)
+      var problem = error.storeProblem(
+        of: id, called: "The file \(name)", suffix: id == nil ? " \(Self.withoutManifest)" : "")
       let attributes = try? FileManager.default.attributesOfItem(atPath: "\(files.path)/\(name)")
       problem.modified = attributes?[.modificationDate] as? Date
       return problem

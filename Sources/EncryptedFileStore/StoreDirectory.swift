@@ -126,21 +126,6 @@ struct StoreDirectory {
     }
   }
 
-  /// Makes the directory of a group, unless the key is wrong.
-  func prepare(_ group: KeychainGroup) throws(CacheError) {
-    _ = try presentForWriting()
-    _ = try madeDirectory(of: group)
-  }
-
-  private func madeDirectory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory {
-    do {
-      _ = try PrivateDirectory.made(at: path(of: nil))
-      return try PrivateDirectory.made(at: path(of: group))
-    } catch {
-      throw error.whileWriting
-    }
-  }
-
   /// Whether a group has a shard, readable or not.
   private func hasFiles(_ group: KeychainGroup) throws(CacheError) -> Bool {
     guard let directory = try directory(of: group) else { return false }
@@ -174,9 +159,8 @@ struct StoreDirectory {
     try checkLocks()
     let (root, lock): (PrivateDirectory, HeldLockFile)
     do {
-      (root, lock) = (
-        try PrivateDirectory.made(at: path), try HeldLockFile(directory: path, name: Self.lockName)
-      )
+      root = try PrivateDirectory.made(at: path)
+      lock = try HeldLockFile(directory: path, name: Self.lockName)
     } catch {
       throw error.whileWriting
     }
@@ -219,15 +203,21 @@ extension StoreDirectory: StoreBackend {
   /// A group's files; `nil` if it has none.
   private func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
     guard let directory = try directory(of: group) else { return nil }
-    if let keys = try present() { return GroupFiles(group, in: directory, keys) }
+    if let keys = try present() { return GroupFiles(group: group, keys: keys, directory: directory) }
     try checkNothingIsSealed(in: [group])
     return nil
   }
 
-  /// A group's files for the lock's holder. A later change of keys waits for the lock before it deletes the old keys.
-  private func filesForWriting(of group: KeychainGroup) throws(CacheError) -> GroupFiles {
+  /// A group's files for the lock's holder, in a directory that is made unless the key is wrong. A later change of keys waits
+  /// for the lock before it deletes the old keys.
+  func filesForWriting(of group: KeychainGroup) throws(CacheError) -> GroupFiles {
     let keys = try presentForWriting()
-    return GroupFiles(group, in: try madeDirectory(of: group), keys)
+    do {
+      _ = try PrivateDirectory.made(at: path(of: nil))
+      return GroupFiles(group: group, keys: keys, directory: try PrivateDirectory.made(at: path(of: group)))
+    } catch {
+      throw error.whileWriting
+    }
   }
 
   /// What looks like an attack may be the work of another process that still runs, or was killed, if any can write.

@@ -213,9 +213,7 @@ extension EtcdBackend {
   }
 
   /// The first values of a range, in the order of their keys: at a revision, or the keys alone as they are now.
-  func page(
-    of range: EtcdRange, at revision: Int64? = nil, limit: Int
-  ) throws(CacheError) -> EtcdPage {
+  func page(of range: EtcdRange, at revision: Int64? = nil, limit: Int) throws(CacheError) -> EtcdPage {
     try waiting { [client = access.client, deadline] () async throws(EtcdFailure) in
       try await client.page(of: range, at: revision, limit: limit, until: deadline)
     }

@@ -72,9 +72,9 @@ public final class EtcdCacheStore: SealedStore {
     store = GroupStore(
       GroupWriters(label: "llavero.etcd.writes"), label: "llavero.etcd.reads",
       timeout: access.timeout + EtcdBackend.margin, concurrentReads: 16
-    ) { (cancellable) throws(CacheError) in
+    ) { (call) throws(CacheError) in
       try client.checkPassword()
-      return EtcdBackend(access, cancellable)
+      return EtcdBackend(access, call.cancellable)
     } cacheError: {
       $0
     } unlock: { (failure) throws(CacheError) in
@@ -133,6 +133,14 @@ public final class EtcdCacheStore: SealedStore {
     }
   }
 
+  /// Checks endpoints and prefix without making a store of them.
+  ///
+  /// - Throws: ``CacheError`` as the initializer does.
+  package static func check(endpoints: [String], prefix: String) throws(CacheError) {
+    _ = try EtcdNames(prefix: prefix)
+    for endpoint in endpoints { _ = try EtcdEndpoint(endpoint) }
+  }
+
   /// Removes what announces a group's changes and stays when everything else is removed, for a group that no other program
   /// knows.
   ///
@@ -165,14 +173,10 @@ final class EtcdAccess: Sendable {
     self.timeout = timeout
   }
 
-  deinit {
-    for group in groups.withLock({ $0 }) { group.watch?.end() }
-  }
+  deinit { for group in groups.withLock({ $0 }) { group.watch?.end() } }
 
   /// Shards that are all in memory, where one small request says that they have not changed.
-  func unchanged(
-    _ shards: [ShardID], of group: KeychainGroup
-  ) async throws(CacheError) -> GroupContents? {
+  func unchanged(_ shards: [ShardID], of group: KeychainGroup) async throws(CacheError) -> GroupContents? {
     let known = known(group)
     let (kept, keysRevision) = (known.kept(shards), known.keysRevision)
     guard !kept.isEmpty, shards.allSatisfy({ kept[$0] != nil }), (try? client.checkPassword()) != nil else {

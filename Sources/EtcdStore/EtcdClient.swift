@@ -166,9 +166,7 @@ final class EtcdClient: Sendable {
   }
 
   /// Leaves an endpoint that does not respond for the next one.
-  func leavePreferred() {
-    state.withLock { $0.preferred = ($0.preferred + 1) % endpoints.count }
-  }
+  func leavePreferred() { state.withLock { $0.preferred = ($0.preferred + 1) % endpoints.count } }
 
   private static func cause(of problems: [EtcdFailure]) -> EtcdFailure.Cause {
     if problems.allSatisfy(\.isUnreachable), !problems.isEmpty { return .unreachable(problems.map(\.reason)) }

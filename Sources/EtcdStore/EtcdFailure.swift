@@ -70,18 +70,16 @@ package struct EtcdFailure: Error {
 
   /// Whether the user's token is no longer valid, or one is required by now.
   var isStaleToken: Bool {
-    guard case .refused(let code, let message) = cause else { return false }
-    return code == 16 || message.contains("user name is empty") || message.contains("auth store is old")
+    if case .refused(16, _) = cause { return true }
+    return refuses("user name is empty") || refuses("auth store is old")
   }
 
-  var isAuthenticationDisabled: Bool {
-    guard case .refused(_, let message) = cause else { return false }
-    return message.contains("authentication is not enabled")
-  }
+  var isAuthenticationDisabled: Bool { refuses("authentication is not enabled") }
 
-  var isLeaseNotFound: Bool {
-    guard case .refused(_, let message) = cause else { return false }
-    return message.contains("lease not found")
+  var isLeaseNotFound: Bool { refuses("lease not found") }
+
+  private func refuses(_ words: String) -> Bool {
+    if case .refused(_, let message) = cause { message.contains(words) } else { false }
   }
 
   /// Whether a smaller page may be taken.

@@ -12,9 +12,7 @@ struct EtcdFindings: Sendable {
   /// Opens what is there, which takes time.
   ///
   /// - Throws: ``CacheError`` when the keys have yet to be unsealed, or are gone.
-  init(
-    _ snapshot: EtcdSnapshot, _ names: EtcdNames, _ keys: StoreKeys, isWriting: Bool
-  ) throws(CacheError) {
+  init(_ snapshot: EtcdSnapshot, _ names: EtcdNames, _ keys: StoreKeys, isWriting: Bool) throws(CacheError) {
     self.snapshot = snapshot
     self.names = names
     if snapshot.keys == nil, snapshot.shards.contains(where: { $0.value != nil }) {
@@ -53,21 +51,12 @@ struct EtcdFindings: Sendable {
   }
 
   var contents: GroupContents {
-    var problems: [StoreProblem] = []
-    var documents: [ShardID: CacheDocument] = [:]
-    for (id, _, opened) in shards {
-      switch opened {
-      case .success(let opened): documents[id] = opened.document
-      case .failure(let error):
-        let (kind, remedy) = error.problem(isManifest: false)
-        problems.append(
-          StoreProblem(kind, shard: id, detail: "etcd's value \(name(of: id)) \(error)", remedy: remedy))
-      }
-    }
-    problems += snapshot.foreignNames.map {
+    let foreign = snapshot.foreignNames.map {
       StoreProblem(.foreign, shard: nil, detail: "etcd's value \($0) is not one of Llavero's.")
     }
-    return GroupContents(documents: documents, problems: problems)
+    return SealedFormat.contents(
+      shards.map { ($0.id, $0.opened.map(\.document)) }, called: { "etcd's value \(name(of: $0))" },
+      otherProblems: foreign)
   }
 
   /// The shards that a removal of what is damaged removes.

@@ -43,9 +43,7 @@ struct EtcdSnapshot: Sendable {
   }
 
   /// Reads what every call needs, and shards.
-  init(
-    _ selection: ShardSelection, of group: EtcdGroup, _ backend: EtcdBackend
-  ) throws(CacheError) {
+  init(_ selection: ShardSelection, of group: EtcdGroup, _ backend: EtcdBackend) throws(CacheError) {
     let names = backend.names
     let wanted: [ShardID] = if case .some(let wanted) = selection { wanted } else { [] }
     let common = [names.keys, names.stamp(of: group.group), group.writer]

@@ -18,9 +18,7 @@ public struct DataKeys: Sendable {
     }
 
     /// Makes a new key.
-    package init() {
-      self.init(id: randomBytes(Self.idSize), key: SymmetricKey(size: .bits256))
-    }
+    package init() { self.init(id: randomBytes(Self.idSize), key: SymmetricKey(size: .bits256)) }
   }
 
   package let current: Key

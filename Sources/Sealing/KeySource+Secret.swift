@@ -42,22 +42,22 @@ extension KeySource {
   func newKey(
     _ header: inout SealedKeys.Header, _ surroundings: Surroundings
   ) throws(CacheError) -> SymmetricKey {
-    let item = keyringItem(header, surroundings)
-    var secret = if let item { try item.create() } else { try secret(.set, &header, surroundings) }
+    let item = keyringItem(of: header, surroundings)
+    var secret = if let item { try item.createKey() } else { try secret(.set, &header, surroundings) }
     return try derive(&secret, header)
   }
 
   /// Reads the key of a `keys` file.
   func key(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
-    let item = keyringItem(header, surroundings)
+    let item = keyringItem(of: header, surroundings)
     var asked = header
-    var secret = if let item { try item.find() } else { try secret(.open, &asked, surroundings) }
+    var secret = if let item { try item.findKey() } else { try secret(.open, &asked, surroundings) }
     return try derive(&secret, header)
   }
 
   /// Removes the key of an obsolete `keys` file from the keyring.
   func forgetKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) {
-    try keyringItem(header, surroundings)?.remove()
+    try keyringItem(of: header, surroundings)?.remove()
   }
 
   /// Reads a password from the sources of keys. Blocks.
@@ -92,17 +92,15 @@ extension KeySource {
       secret = try Self.contents(
         inCredential: credential, environment,
         advice: "Put \"LoadCredentialEncrypted=\(credential):FILE\" into the unit.")
-    case .keyring(let collection, let prompt, let allowsPlain):
-      secret = try KeyringSecret(
-        attribute: attribute, collection: collection, mayPrompt: prompt != .denied,
-        connection: SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlain),
-        cancellable: cancellable
-      ).find(
-        orThrow: CacheError(
-          .locked, "The keyring does not hold the password of \(name).",
-          advice:
-            "Store it with \"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\"."
-        ))
+    case .keyring:
+      let absent = CacheError(
+        .locked, "The keyring does not hold the password of \(name).",
+        advice:
+          "Store it with \"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\"."
+      )
+      let item = keyringItem(
+        attribute, Surroundings(environment: environment, busAddress: busAddress, cancellable: cancellable))
+      secret = try item?.find(orThrow: absent) ?? []
     }
     defer { wipe(&secret) }
     if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
@@ -110,10 +108,16 @@ extension KeySource {
     return unsafe secret.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
   }
 
-  private func keyringItem(_ header: SealedKeys.Header, _ surroundings: Surroundings) -> KeyringKey? {
+  private func keyringItem(
+    of header: SealedKeys.Header, _ surroundings: Surroundings
+  ) -> KeyringSecret? { keyringItem(("key", hex(header.salt)), surroundings) }
+
+  private func keyringItem(
+    _ attribute: (name: String, value: String), _ surroundings: Surroundings
+  ) -> KeyringSecret? {
     guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
-    return KeyringKey(
-      salt: header.salt, collection: collection, mayPrompt: prompt != .denied,
+    return KeyringSecret(
+      attribute: attribute, collection: collection, mayPrompt: prompt != .denied,
       connection: SecretServiceConnection(
         busAddress: surroundings.busAddress, allowsPlainSession: allowsPlain),
       cancellable: surroundings.cancellable)

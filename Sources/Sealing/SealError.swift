@@ -76,7 +76,7 @@ extension SealError: CustomStringConvertible {
     }
   }
 
-  /// The store's problem and its remedy, for a shard's file or for the manifest.
+  /// The kind of the store's problem and its remedy, for a shard's file or for the manifest.
   package func problem(isManifest: Bool) -> (StoreProblem.Kind, StoreProblem.Remedy) {
     switch code {
     case .newerVersion: (.newerVersion, .none)
@@ -85,6 +85,12 @@ extension SealError: CustomStringConvertible {
     case .damaged: self == .missing ? (.missing, .acceptance) : (.damaged, .removal)
     default: (.wrongKey, .none)
     }
+  }
+
+  /// The store's problem with a shard or, without one, with the manifest. `name` begins the sentence.
+  package func storeProblem(of shard: ShardID?, called name: String, suffix: String = "") -> StoreProblem {
+    let (kind, remedy) = problem(isManifest: shard == nil)
+    return StoreProblem(kind, shard: shard, detail: "\(name) \(self)\(suffix)", remedy: remedy)
   }
 
   private var advice: String? {

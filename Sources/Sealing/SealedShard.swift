@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 public import TokenCache
 
 /// Sealed documents of shards, and sealed parts of any kind, in any store.
@@ -42,18 +43,31 @@ extension SealedFormat {
     of sealed: [(shard: ShardID, bytes: [UInt8])], in group: KeychainGroup, with keys: DataKeys,
     called name: (ShardID) -> String
   ) -> GroupContents {
+    let opened = sealed.map { (shard, bytes) in
+      let result = Result { () throws(SealError) in
+        guard let id = shard.bytes else { throw .misplaced }
+        return try document(in: bytes, of: id, in: group, with: keys).document
+      }
+      return (shard: shard, document: result)
+    }
+    return contents(opened, called: name)
+  }
+
+  /// The documents of opened shards, and the problems of those that did not open.
+  package static func contents(
+    _ opened: [(shard: ShardID, document: Result<CacheDocument, SealError>)],
+    called name: (ShardID) -> String,
+    otherProblems: [StoreProblem] = []
+  ) -> GroupContents {
     var documents: [ShardID: CacheDocument] = [:]
     var problems: [StoreProblem] = []
-    for (shard, bytes) in sealed {
-      do throws(SealError) {
-        guard let id = shard.bytes else { throw .misplaced }
-        documents[shard] = try document(in: bytes, of: id, in: group, with: keys).document
-      } catch {
-        let (kind, remedy) = error.problem(isManifest: false)
-        problems.append(StoreProblem(kind, shard: shard, detail: "\(name(shard)) \(error)", remedy: remedy))
+    for (shard, document) in opened {
+      switch document {
+      case .success(let document): documents[shard] = document
+      case .failure(let error): problems.append(error.storeProblem(of: shard, called: name(shard)))
       }
     }
-    return GroupContents(documents: documents, problems: problems)
+    return GroupContents(documents: documents, problems: problems + otherProblems)
   }
 
   /// Opens a sealed shard.
@@ -81,6 +95,30 @@ extension SealedFormat {
     defer { opened.wipe() }
     return unsafe opened.contents.withUnsafeBytes {
       unsafe seal($0, as: identity, sequence: opened.sequence, with: keys.current)
+    }
+  }
+}
+
+extension ShardID {
+  /// The 16 bytes of the id; `nil` for an invalid name, which no file may have.
+  package var bytes: [UInt8]? {
+    let digits = Array(rawValue.utf8)
+    guard digits.count == 32 else { return nil }
+    var bytes: [UInt8] = []
+    for pair in stride(from: 0, to: 32, by: 2) {
+      guard let high = Self.value(digits[pair]), let low = Self.value(digits[pair + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  package init(bytes: ArraySlice<UInt8>) { self.init(rawValue: hex(bytes)) }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
     }
   }
 }

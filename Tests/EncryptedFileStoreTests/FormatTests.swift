@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import GLibSupport
 import Sealing
 import SecretService
 import TestSupport
