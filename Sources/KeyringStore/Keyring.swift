@@ -101,9 +101,7 @@ final class Keyring: StoreBackend {
 
   /// Reads items without a search. Only what is in them says that they still are what they were: the keyring may have
   /// given their paths to others.
-  func isCurrent(
-    _ last: Loaded<Version>, _ shards: [ShardID]
-  ) throws(SecretServiceError) -> Bool {
+  func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(SecretServiceError) -> Bool {
     let secrets = try client.secrets(of: shards.compactMap { last.version[$0]?.first }, cancellable)
     return shards.allSatisfy { shard in
       guard let path = last.version[shard]?.first, let secret = secrets[path] else { return false }

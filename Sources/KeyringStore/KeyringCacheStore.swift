@@ -56,7 +56,7 @@ public final class KeyringCacheStore: CacheStore {
     let access = KeyringAccess(connection, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
       writers, label: "llavero.keyring.reads", timeout: timeout,
-      backend: { (cancellable) throws(SecretServiceError) in Keyring(access, cancellable) },
+      backend: { (call) throws(SecretServiceError) in Keyring(access, call.cancellable) },
       cacheError: access.cacheError, unlock: access.unlock)
   }
 

@@ -44,7 +44,7 @@ enum FileContents {
   static func replace(_ path: String, with contents: Data) throws(CacheError) {
     guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
-    let path = resolved(path)
+    let path = withoutLinks(path)
     guard replaceFile(path, with: contents.span) else { throw failure("written", path) }
   }
 
@@ -119,11 +119,5 @@ enum FileContents {
     return CacheError(
       .unavailable, "\(path) cannot be \(done): \(reason).",
       advice: "Check who owns it and its directory, and whether the disk is full.")
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let name = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(name) }
-    return unsafe String(cString: name)
   }
 }

@@ -59,8 +59,8 @@ public final class MSALExtensionsCacheStore: CacheStore {
     let access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
       GroupWriters(label: "llavero.peer.writes"), label: "llavero.peer.reads", timeout: timeout
-    ) { (cancellable) throws(CacheError) in
-      PeerJob(peer, as: group, access, lockTimeout: lockTimeout, cancellable)
+    ) { (call) throws(CacheError) in
+      PeerJob(peer, as: group, access, lockTimeout: lockTimeout, call.cancellable)
     } cacheError: {
       $0
     } unlock: { (failure) throws(CacheError) in

@@ -13,14 +13,9 @@ package struct PeerContents: Sendable {
   let paths: [ObjectPath]
 
   static let none = PeerContents(document: CacheDocument(), encoding: nil, copies: 0, paths: [])
+}
 
-  private init(document: CacheDocument, encoding: PayloadEncoding?, copies: Int, paths: [ObjectPath]) {
-    self.document = document
-    self.encoding = encoding
-    self.copies = copies
-    self.paths = paths
-  }
-
+extension PeerContents {
   init(file payload: Data) throws(CacheError) {
     let decoded = try PayloadEncoding.decode(payload)
     let document = decoded?.0 ?? CacheDocument()

@@ -172,9 +172,7 @@ final class PeerJob: StoreBackend {
     }
   }
 
-  private func onItem<T>(
-    _ work: (PeerItem) throws(SecretServiceError) -> T
-  ) throws(CacheError) -> T {
+  private func onItem<T>(_ work: (PeerItem) throws(SecretServiceError) -> T) throws(CacheError) -> T {
     do throws(SecretServiceError) {
       guard case .item(let label, let attributes) = peer.place else { throw .noSuchItem }
       return try work(PeerItem(label: label, attributes: attributes, access, cancellable))

@@ -30,9 +30,7 @@ package final class PeerLock: Sendable {
     Self.yieldToOthers(at: paths)
     var held: [HeldFile] = []
     do {
-      for path in paths {
-        held.append(try Self.take(path, users: users, until: end, cancellable))
-      }
+      for path in paths { held.append(try Self.take(path, users: users, until: end, cancellable)) }
     } catch {
       held.reversed().forEach { $0.release() }
       throw error

@@ -74,7 +74,5 @@ extension SoupMessageReference {
     }
   }
 
-  private var socketProblem: String? {
-    socket?.problem.map { "\(host): \($0)" }
-  }
+  private var socketProblem: String? { socket?.problem.map { "\(host): \($0)" } }
 }

@@ -36,9 +36,7 @@ final class Exchange: @unchecked Sendable {
     self.receive = receive
   }
 
-  deinit {
-    if let stream { g_object_unref(stream) }
-  }
+  deinit { if let stream { g_object_unref(stream) } }
 
   /// Sends the request.
   func start(in session: OpaquePointer) {

@@ -12,13 +12,10 @@ enum Route: Sendable {
   /// One Unix socket, without TLS.
   case socket(UnixSocket)
 
+  var isPlaintext: Bool { if case .hosts = self { false } else { true } }
+  var unixSocket: UnixSocket? { if case .socket(let socket) = self { socket } else { nil } }
   /// The only supported scheme.
-  var scheme: String {
-    switch self {
-    case .hosts: "https"
-    case .loopback, .socket: "http"
-    }
-  }
+  var scheme: String { isPlaintext ? "http" : "https" }
 }
 
 /// A socket in the file system.

@@ -42,9 +42,9 @@ final class SoupMessageReference: @unchecked Sendable {
       let message = soup_message_new_from_uri(head.method.rawValue, uri)
     else { throw .invalidRequest("Invalid host.") }
     pointer = message
-    if case .socket(let socket) = route { self.socket = socket } else { socket = nil }
+    socket = route.unixSocket
     host = socket?.path ?? authority
-    if case .hosts = route { isPlaintext = false } else { isPlaintext = true }
+    isPlaintext = route.isPlaintext
     isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
     if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }

@@ -11,22 +11,16 @@ final class SoupSessionThread: @unchecked Sendable {
 
   init(_ route: Route) {
     thread.invoke { [self] in
-      switch route {
-      case .hosts(let trustAnchors, let proxy):
-        DesktopProxy.avoidMissingSettings
-        guard let session = makeSession() else { return }
+      if case .hosts = route { DesktopProxy.avoidMissingSettings }
+      guard let session = makeSession(to: route.unixSocket) else { return }
+      if case .hosts(let trustAnchors, let proxy) = route {
         if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
         proxy?.apply(to: session)
-        self.session = session
-      case .loopback, .socket:
-        if case .socket(let socket) = route {
-          session = makeSession(to: socket)
-        } else {
-          session = makeSession()
-        }
+      } else {
         // No proxy is used or searched for.
-        if let session { soup_session_set_proxy_resolver(session, nil) }
+        soup_session_set_proxy_resolver(session, nil)
       }
+      self.session = session
     }
   }
 
@@ -54,7 +48,7 @@ final class SoupSessionThread: @unchecked Sendable {
   }
 }
 
-private func makeSession(to socket: UnixSocket? = nil) -> OpaquePointer? {
+private func makeSession(to socket: UnixSocket?) -> OpaquePointer? {
   // libsoup's default of two connections per host is too low.
   var properties: [(name: String, value: GValue)] = [
     ("max-conns", .int(64)), ("max-conns-per-host", .int(16)),

@@ -1,4 +1,4 @@
-package import GLibSupport
+import GLibSupport
 import Synchronization
 public import TokenCache
 
@@ -16,7 +16,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   private let reads: [BlockingQueue]
   private let readCount = Atomic(0)
   private let timeout: Duration
-  private let backend: @Sendable (Cancellable) throws(Failure) -> Backend
+  private let backend: @Sendable (StoreCall) throws(Failure) -> Backend
   private let cacheError: @Sendable (Failure) -> CacheError
   private let unlock: @Sendable (Failure) async throws(CacheError) -> Void
   private let written = Mutex<[KeychainGroup: Written]>([:])
@@ -28,17 +28,19 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     let loaded: Loaded<Version>
   }
 
+  /// Makes what the calls of a store go through.
+  ///
   /// - Parameters:
   ///   - writers: The groups' locks.
-  ///   - label: Names the threads of work that takes no lock.
-  ///   - timeout: How long a call may take, waiting for a person aside.
-  ///   - concurrentReads: How much of such work may run at once. Each takes a thread.
-  ///   - backend: Makes what does the work of one call.
-  ///   - cacheError: What a failure is to the store's users.
-  ///   - unlock: Unlocks what a failure says is locked.
-  package init(
+  ///   - label: The name of the threads of work that takes no lock.
+  ///   - timeout: How long a call may take, without the user's answer.
+  ///   - concurrentReads: How many calls may do such work at once, each on a thread (default: 1).
+  ///   - backend: Makes what does the work of one call, of which it may keep the deadline. Called on a thread that may block.
+  ///   - cacheError: The error that the store's users get for a failure.
+  ///   - unlock: Unlocks the store after a failure with the disposition ``Disposition/unlock``.
+  public init(
     _ writers: GroupWriters, label: String, timeout: Duration, concurrentReads: Int = 1,
-    backend: @escaping @Sendable (Cancellable) throws(Failure) -> Backend,
+    backend: @escaping @Sendable (StoreCall) throws(Failure) -> Backend,
     cacheError: @escaping @Sendable (Failure) -> CacheError,
     unlock: @escaping @Sendable (Failure) async throws(CacheError) -> Void
   ) {
@@ -48,27 +50,6 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     self.cacheError = cacheError
     self.unlock = unlock
     reads = (0..<concurrentReads).map { _ in BlockingQueue(label: label) }
-  }
-
-  /// Makes what the calls of a store go through.
-  ///
-  /// - Parameters:
-  ///   - writers: The groups' locks.
-  ///   - label: The name of the thread of work that takes no lock.
-  ///   - timeout: How long a call may take, without the user's answer.
-  ///   - backend: Makes what does the work of one call, of which it may keep the deadline. Called on a thread that may block.
-  ///   - cacheError: The error that the store's users get for a failure.
-  ///   - unlock: Unlocks the store after a failure with the disposition ``Disposition/unlock``.
-  public convenience init(
-    _ writers: GroupWriters, label: String, timeout: Duration,
-    backend: @escaping @Sendable (StoreCall) throws(Failure) -> Backend,
-    cacheError: @escaping @Sendable (Failure) -> CacheError,
-    unlock: @escaping @Sendable (Failure) async throws(CacheError) -> Void
-  ) {
-    self.init(
-      writers, label: label, timeout: timeout,
-      backend: { (cancellable) throws(Failure) in try backend(StoreCall(cancellable: cancellable)) },
-      cacheError: cacheError, unlock: unlock)
   }
 
   /// Lists the groups that are not empty, as `CacheStore.groups()` does.
@@ -233,7 +214,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
               var retries = 0
               while true {
                 do throws(Failure) {
-                  let backend = try backend(call.cancellable)
+                  let backend = try backend(StoreCall(cancellable: call.cancellable))
                   defer { backend.end() }
                   return .success(try work(backend, turn))
                 } catch {
@@ -260,9 +241,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   }
 
   /// What the last commit made of shards; `nil` where something was written since.
-  private func lastWritten(
-    _ shards: [ShardID], in group: KeychainGroup, _ turn: Turn
-  ) -> Loaded<Version>? {
+  private func lastWritten(_ shards: [ShardID], in group: KeychainGroup, _ turn: Turn) -> Loaded<Version>? {
     guard let last = written.withLock({ $0[group] }), last.generation == turn.generation,
       (ContinuousClock.now - last.date) / .seconds(1) <= TokenCacheAccessor.revalidationInterval,
       shards.allSatisfy({ last.loaded.contents.documents[$0] != nil })

@@ -45,7 +45,8 @@ public final class GroupWriters: Sendable {
   /// The counter of a group, which every change raises; `nil` while it is unknown.
   public func generation(of group: KeychainGroup) -> UInt64? {
     guard isShared else { return nil }
-    if let writer = known(group) { return writer.generation }
+    let known = writers.withLock { $0.first { $0.group == group }?.writer }
+    if let known { return known.generation }
     return exists(group) ? (try? writer(of: group))?.generation : nil
   }
 
@@ -66,10 +67,6 @@ public final class GroupWriters: Sendable {
     let turn = try writer.lock()
     defer { writer.unlock() }
     return try work(turn)
-  }
-
-  private func known(_ group: KeychainGroup) -> GroupWriter? {
-    writers.withLock { $0.first { $0.group == group }?.writer }
   }
 }
 

@@ -117,9 +117,9 @@ extension StoreBackend {
   public func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool { false }
 }
 
-/// One call of a ``GroupStore``, as its backend sees it. Work that goes on after its end is of no use to anyone.
+/// One call of a ``GroupStore``, as its backend sees it. What its work returns after the call has ended is ignored.
 public struct StoreCall: Sendable {
-  let cancellable: Cancellable
+  package let cancellable: Cancellable
 
   /// When the caller gets ``StoreBackend/timedOut``.
   public var deadline: ContinuousClock.Instant { cancellable.deadline }

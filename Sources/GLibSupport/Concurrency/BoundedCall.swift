@@ -28,9 +28,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
     self.timedOut = timedOut
   }
 
-  package var isFinished: Bool {
-    state.withLock { if case .finished = $0 { true } else { false } }
-  }
+  package var isFinished: Bool { state.withLock { if case .finished = $0 { true } else { false } } }
 
   /// Calls `start`, unless the call has finished already, and waits for ``finish(_:)``. Call it once.
   ///
@@ -101,9 +99,7 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
 package final class BlockingQueue: Sendable {
   private let queue: DispatchQueue
 
-  package init(label: String) {
-    queue = DispatchQueue(label: label)
-  }
+  package init(label: String) { queue = DispatchQueue(label: label) }
 
   /// Runs `work` on the queue's thread without waiting for it.
   package func add(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }

@@ -6,9 +6,7 @@ package final class Cancellable: Sendable {
   package let deadline: ContinuousClock.Instant
   private let object = GObjectReference<GCancellable>(taking: g_cancellable_new())
 
-  package init(timeout: Duration) {
-    deadline = .now + timeout
-  }
+  package init(timeout: Duration) { deadline = .now + timeout }
 
   /// GCancellable's functions are safe to call from any thread.
   package var pointer: UnsafeMutablePointer<GCancellable> { object.pointer }

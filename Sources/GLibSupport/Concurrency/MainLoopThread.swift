@@ -56,9 +56,7 @@ package final class MainLoopThread: @unchecked Sendable {
   private final class Work: Sendable {
     private let work = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ work: @escaping @Sendable () -> Void) {
-      self.work.withLock { $0 = work }
-    }
+    init(_ work: @escaping @Sendable () -> Void) { self.work.withLock { $0 = work } }
 
     func run() {
       let work = work.withLock { $0.take() }

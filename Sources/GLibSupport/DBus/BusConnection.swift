@@ -65,9 +65,7 @@ package final class BusConnection: @unchecked Sendable {
 
   /// Delivers signals in this connection's context until `isDone`, the end of the bus or the deadline, and no longer
   /// than `limit`.
-  package func listen(
-    until isDone: () -> Bool, within limit: Duration? = nil, _ cancellable: Cancellable
-  ) {
+  package func listen(until isDone: () -> Bool, within limit: Duration? = nil, _ cancellable: Cancellable) {
     let source = g_cancellable_source_new(cancellable.pointer)
     defer {
       g_source_destroy(source)
@@ -165,9 +163,7 @@ package final class SignalSubscription {
   }
 
   /// Calls `action` when a connection to the bus has ended: a unique name never gets another owner.
-  package convenience init(
-    _ connection: BusConnection, endOf owner: String, _ action: @escaping () -> Void
-  ) {
+  package convenience init(_ connection: BusConnection, endOf owner: String, _ action: @escaping () -> Void) {
     self.init(connection, of: BusConnection.bus, BusConnection.busPath, BusConnection.bus, about: owner) {
       name, _ in
       if name == "NameOwnerChanged" { action() }

@@ -9,9 +9,7 @@ package final class Variant: @unchecked Sendable {
   package let pointer: OpaquePointer
 
   /// Takes over the caller's reference, or sinks a floating one.
-  package init(taking pointer: OpaquePointer) {
-    self.pointer = g_variant_take_ref(pointer)
-  }
+  package init(taking pointer: OpaquePointer) { self.pointer = g_variant_take_ref(pointer) }
 
   deinit { g_variant_unref(pointer) }
 }
@@ -38,9 +36,7 @@ extension Variant {
     Variant(taking: g_variant_new_int32(value))
   }
 
-  package static func byte(_ value: UInt8) -> Variant {
-    Variant(taking: g_variant_new_byte(value))
-  }
+  package static func byte(_ value: UInt8) -> Variant { Variant(taking: g_variant_new_byte(value)) }
 
   /// `path` must be a valid object path.
   package static func objectPath(_ path: String) -> Variant {

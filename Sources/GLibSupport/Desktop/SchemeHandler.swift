@@ -32,7 +32,7 @@ package struct SchemeHandler: Equatable, Sendable {
   /// Whether the handler runs this program, perhaps by way of `env`.
   package func runs(_ executable: String) -> Bool {
     guard let program = withoutEnv(command).first.flatMap(programFile) else { return false }
-    return resolved(program) == resolved(executable)
+    return withoutLinks(program) == withoutLinks(executable)
   }
 }
 
@@ -50,12 +50,6 @@ package func words(ofExec value: String) -> [String]? {
   guard g_shell_parse_argv(value, nil, &words, nil) != 0 else { return nil }
   return strings(words).filter { $0.count != 2 || $0.first != "%" || $0 == "%%" }
     .map { $0.replacing("%%", with: "%") }
-}
-
-private func resolved(_ path: String) -> String {
-  guard let real = realpath(path, nil) else { return path }
-  defer { free(real) }
-  return String(cString: real)
 }
 
 /// The user's desktop settings (XDG Base Directory Specification). GLib reads the environment once per process.

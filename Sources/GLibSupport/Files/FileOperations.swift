@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Reads a file, a pipe or a terminal to its end and leaves no other copy of the bytes in memory.
 ///
@@ -114,16 +114,12 @@ package func readPrivateFile(
   }
 }
 
-/// Reads a regular file of any owner. A named pipe or a device is refused: it may block, or never end.
+/// Reads a regular file, by default of any owner. A named pipe or a device is refused: it may block, or never end.
 ///
 /// - Returns: `nil` if the file does not exist.
 /// - Throws: ``PrivateFileError``: `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
-package func readFile(_ path: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
-  try readFile(path, limit: limit) { _ in true }
-}
-
-private func readFile(
-  _ path: String, limit: Int, isAcceptable: (stat) -> Bool
+package func readFile(
+  _ path: String, limit: Int, isAcceptable: (stat) -> Bool = { _ in true }
 ) throws(PrivateFileError) -> [UInt8]? {
   let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   if file < 0 {
@@ -144,7 +140,7 @@ func isAbsent(_ path: String) -> Bool {
 
 /// Reads an open file, which must be regular.
 func readRegularFile(
-  _ file: Int32, path: String, limit: Int, isAcceptable: (stat) -> Bool
+  _ file: Int32, path: String, limit: Int, isAcceptable: (stat) -> Bool = { _ in true }
 ) throws(PrivateFileError) -> [UInt8] {
   var status = stat()
   if fstat(file, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
@@ -154,6 +150,13 @@ func readRegularFile(
     throw .system(call: "read", path: path, code: errno)
   }
   return bytes
+}
+
+/// The path without symbolic links; the path itself if it cannot be resolved.
+package func withoutLinks(_ path: String) -> String {
+  guard let real = realpath(path, nil) else { return path }
+  defer { free(real) }
+  return String(cString: real)
 }
 
 /// The directory of a path, `.` for a bare name; only the root ends with a slash.

@@ -104,12 +104,9 @@ struct MountEntry: Equatable {
   /// With the subtype, such as `fuse.sshfs`.
   let type: String
   let options: Set<String>
+}
 
-  init(type: String, options: Set<String>) {
-    self.type = type
-    self.options = options
-  }
-
+extension MountEntry {
   /// The last mount of a device; `nil` if there is none or it cannot be read.
   init?(of device: dev_t) {
     let descriptor = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)

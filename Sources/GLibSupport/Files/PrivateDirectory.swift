@@ -87,7 +87,7 @@ package final class PrivateDirectory: Sendable {
       throw [ELOOP, ENXIO].contains(errno) ? .notRegular(path: "\(path)/\(name)") : failure("open", name)
     }
     defer { close(file) }
-    return try readRegularFile(file, path: "\(path)/\(name)", limit: limit) { _ in true }
+    return try readRegularFile(file, path: "\(path)/\(name)", limit: limit)
   }
 
   /// When a file was last written, in seconds since 1970; `nil` if it does not exist.

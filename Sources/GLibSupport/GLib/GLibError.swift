@@ -11,6 +11,20 @@ package struct GLibError: Error, Equatable, Sendable {
   /// The D-Bus error name, if a peer on the bus returned the error.
   package let dbusName: String?
 
+  /// A call failed without giving a reason.
+  package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
+
+  /// GLib was not called, because it would end the process; see ``canOpen(_:)``.
+  package static let outOfDescriptors = GLibError(
+    domain: "g-io-error-quark", code: Int32(bitPattern: G_IO_ERROR_TOO_MANY_OPEN_FILES.rawValue),
+    message: "Too many open files", dbusName: nil)
+
+  package func isIO(_ code: GIOErrorEnum) -> Bool {
+    domain == "g-io-error-quark" && self.code == Int32(bitPattern: code.rawValue)
+  }
+}
+
+extension GLibError {
   /// Takes ownership of `error` and frees it.
   package init(taking error: UnsafeMutablePointer<GError>) {
     domain = g_quark_to_string(error.pointee.domain).map { String(cString: $0) } ?? ""
@@ -21,25 +35,6 @@ package struct GLibError: Error, Equatable, Sendable {
     g_dbus_error_strip_remote_error(error)
     message = error.pointee.message.map { String(cString: $0) } ?? ""
     g_error_free(error)
-  }
-
-  /// A call failed without giving a reason.
-  package static let unexplained = GLibError(domain: "", code: 0, message: "unknown error", dbusName: nil)
-
-  /// GLib was not called, because it would end the process; see ``canOpen(_:)``.
-  package static let outOfDescriptors = GLibError(
-    domain: "g-io-error-quark", code: Int32(bitPattern: G_IO_ERROR_TOO_MANY_OPEN_FILES.rawValue),
-    message: "Too many open files", dbusName: nil)
-
-  private init(domain: String, code: Int32, message: String, dbusName: String?) {
-    self.domain = domain
-    self.code = code
-    self.message = message
-    self.dbusName = dbusName
-  }
-
-  package func isIO(_ code: GIOErrorEnum) -> Bool {
-    domain == "g-io-error-quark" && self.code == Int32(bitPattern: code.rawValue)
   }
 }
 

@@ -8,9 +8,7 @@ package final class GObjectReference<Object>: @unchecked Sendable {
   package let pointer: UnsafeMutablePointer<Object>
 
   /// Takes over the caller's reference.
-  package init(taking pointer: UnsafeMutablePointer<Object>) {
-    self.pointer = pointer
-  }
+  package init(taking pointer: UnsafeMutablePointer<Object>) { self.pointer = pointer }
 
   deinit { g_object_unref(pointer) }
 }

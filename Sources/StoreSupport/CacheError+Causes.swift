@@ -1,8 +1,40 @@
 package import GLibSupport
 import Glibc
+package import SecretService
 package import TokenCache
 
 extension CacheError {
+  /// What a failure of the Secret Service, in a collection or the default one, means for the cache.
+  package init(_ error: SecretServiceError, collection: String? = nil) {
+    // The error may have the last element of the collection's path.
+    var error = error
+    if case .noSuchCollection = error { error = .noSuchCollection(collection ?? "default") }
+    let code: Code =
+      switch error {
+      case .noSessionBus, .noSecretService, .noSuchCollection, .serviceGone: .unavailable
+      case .collectionLocked, .itemsLocked, .promptRequired: .locked
+      case .promptDismissed, .noDisplay: .promptDismissed
+      case .timedOut: .timedOut
+      case .cancelled: .cancelled
+      case .itemTooLarge: .tooLarge
+      case .encryptionRefused, .noSuchItem, .refused, .malformedAnswer: .refused
+      }
+    self.init(code, error.description, advice: error.advice, underlyingError: error)
+  }
+
+  /// What a failure of the Secret portal means for the cache.
+  package init(_ error: SecretPortalError) {
+    let code: Code =
+      switch error {
+      case .noSessionBus, .noPortal, .noBackend, .failed, .portalGone: .unavailable
+      case .denied: .promptDismissed
+      case .timedOut: .timedOut
+      case .cancelled: .cancelled
+      case .notAllowed, .tooShort, .tooLong, .refused, .malformedAnswer: .refused
+      }
+    self.init(code, error.description, advice: error.advice, underlyingError: error)
+  }
+
   /// What it means for the cache that a file cannot be used.
   ///
   /// - Parameters:
