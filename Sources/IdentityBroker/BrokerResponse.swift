@@ -46,7 +46,7 @@ enum BrokerResponse {
       throw .brokerFailed("its response has no token")
     }
     guard let token = response["accessToken"]?.stringValue.nonBlank,
-      token.isOfVisibleASCII
+      token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     else { throw .brokerFailed("its response has no access token") }
     switch response["accessTokenType"] {
     case nil, .null: break
@@ -64,20 +64,15 @@ enum BrokerResponse {
       account: try account(in: response, idToken.flatMap(IDTokenClaims.init(token:))))
   }
 
-  /// Checks that the broker did what was asked.
-  ///
-  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
-  static func checkDone(_ text: String) throws(IdentityError) {
-    _ = try members(in: text)
-  }
-
   /// Whether the response is an error, for whatever reason.
   static func isRefusal(_ text: String) -> Bool {
     (try? fields(of: text)).map { BrokerRefusal(in: $0) != nil } ?? false
   }
 
   /// The members of a response that is not an error.
-  private static func members(in text: String) throws(IdentityError) -> JSONObject {
+  ///
+  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
+  static func members(in text: String) throws(IdentityError) -> JSONObject {
     let fields = try fields(of: text)
     if let refusal = BrokerRefusal(in: fields) { throw refusal.error }
     return fields
@@ -132,10 +127,6 @@ enum BrokerResponse {
     ]
     return BrokerAccount(named).flatMap { BrokerAccount.accounts(in: [$0]).first }
   }
-}
-
-extension String {
-  fileprivate var isOfVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }
 
 extension IdentityError {

@@ -32,9 +32,7 @@ struct FailureMemory: Sendable {
   }
 
   /// Forgets the failure, of whatever instance.
-  func forget() {
-    try? PrivateDirectory.existing(at: directory)?.remove(Self.name)
-  }
+  func forget() { try? PrivateDirectory.existing(at: directory)?.remove(Self.name) }
 
   /// The failure of a while ago, if it was this instance's.
   ///

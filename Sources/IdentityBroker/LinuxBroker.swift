@@ -146,12 +146,10 @@ public final class LinuxBroker: TokenBroker {
   /// Has the broker forget an account, for all programs of the person. Himmelblau cannot.
   ///
   /// - Throws: `IdentityError`.
-  public func remove(
-    _ account: Account, clientID: String, correlationID: UUID
-  ) async throws(IdentityError) {
+  public func remove(_ account: Account, clientID: String, correlationID: UUID) async throws(IdentityError) {
     try await ask(correlationID) { (call) throws(IdentityError) in
       let entry = try Self.entry(for: account, tenant: nil, clientID: clientID, call)
-      try BrokerResponse.checkDone(call(.removal(of: entry.fields, clientID: clientID)))
+      _ = try BrokerResponse.members(in: call(.removal(of: entry.fields, clientID: clientID)))
     }
   }
 }

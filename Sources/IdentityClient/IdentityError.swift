@@ -123,9 +123,7 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
     self.advice = advice
   }
 
-  public var description: String {
-    advice.map { "\(message) \($0)" } ?? message
-  }
+  public var description: String { advice.map { "\(message) \($0)" } ?? message }
 }
 
 extension IdentityError {
@@ -180,9 +178,7 @@ extension IdentityError {
 }
 
 /// Runs a call of the cache, and reports its failure as the client does.
-func cacheCall<T>(
-  _ body: () async throws(CacheError) -> T
-) async throws(IdentityError) -> T {
+func cacheCall<T>(_ body: () async throws(CacheError) -> T) async throws(IdentityError) -> T {
   do throws(CacheError) {
     return try await body()
   } catch {

@@ -48,9 +48,7 @@ public protocol PopKey: Sendable {
   /// A signed HTTP request (draft-ietf-oauth-signed-http-request-03) that holds an access token.
   ///
   /// - Throws: ``IdentityError`` when it cannot be signed.
-  func signedRequest(
-    _ scheme: PopScheme, accessToken: String, at date: Date
-  ) throws(IdentityError) -> String
+  func signedRequest(_ scheme: PopScheme, accessToken: String, at date: Date) throws(IdentityError) -> String
 }
 
 /// What a request needs for tokens that are bound to a key.

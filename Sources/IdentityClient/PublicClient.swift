@@ -157,9 +157,7 @@ public final class PublicClient: Sendable {
   /// Gets a token by having a person sign in on another device (RFC 8628).
   ///
   /// - Throws: ``IdentityError``.
-  public func acquireToken(
-    _ request: DeviceCodeRequest
-  ) async throws(IdentityError) -> AuthenticationResult {
+  public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
     try await run(request, nil) { (proof) async throws(IdentityError) in
       try await DeviceFlow(request, of: self, proof: proof).token()
     }
@@ -176,9 +174,7 @@ public final class PublicClient: Sendable {
   /// Signs an account out of this client. Other clients of the group keep their tokens.
   ///
   /// - Throws: ``IdentityError/Code/cache``.
-  public func remove(_ account: Account) async throws(IdentityError) {
-    try await signOut(account)
-  }
+  public func remove(_ account: Account) async throws(IdentityError) { try await signOut(account) }
 
   /// Signs an account out of this client, and of more where that is asked for.
   ///

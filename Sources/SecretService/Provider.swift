@@ -13,9 +13,7 @@ extension SecretServiceConnection {
   }
 
   /// Whether a program on the bus has this name, or the bus can start one.
-  package func hasOrCanStart(
-    _ name: String, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> Bool {
+  package func hasOrCanStart(_ name: String, _ cancellable: Cancellable) throws(SecretServiceError) -> Bool {
     let session = try session(cancellable)
     let isOwned = try session.callBus("NameHasOwner", [.string(name)], reply: "(b)", cancellable)?.boolean
     if isOwned == true { return true }

@@ -9,9 +9,7 @@ public final class SecretBytes: @unchecked Sendable {
   package let value: OpaquePointer
 
   /// Takes over the caller's reference of a `SecretValue`.
-  package init(taking value: OpaquePointer) {
-    self.value = value
-  }
+  package init(taking value: OpaquePointer) { self.value = value }
 
   /// Copies `bytes`, which may be empty.
   ///

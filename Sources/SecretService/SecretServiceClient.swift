@@ -24,9 +24,7 @@ public final class SecretServiceClient: Sendable {
   ///   - timeout: How long a call may take, connecting included.
   ///   - allowsPlainSession: Whether secrets may cross the bus as plaintext if the service refuses to encrypt them.
   ///     Otherwise every call fails with ``SecretServiceError/encryptionRefused`` then.
-  public init(
-    busAddress: String? = nil, timeout: Duration = .seconds(25), allowsPlainSession: Bool = false
-  ) {
+  public init(busAddress: String? = nil, timeout: Duration = .seconds(25), allowsPlainSession: Bool = false) {
     connection = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
     self.timeout = timeout
   }
@@ -119,9 +117,7 @@ extension SecretServiceClient {
 
   /// Reads the secrets of these items in one call. Items that no longer exist are left out.
   /// - Throws: ``SecretServiceError``: `collectionLocked` if one of the items is locked.
-  public func secrets(
-    of items: [ObjectPath]
-  ) async throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
+  public func secrets(of items: [ObjectPath]) async throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
       try connection.secrets(of: items, cancellable)
     }

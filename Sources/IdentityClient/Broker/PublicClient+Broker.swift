@@ -98,9 +98,7 @@ extension PublicClient {
   }
 
   /// Reads the cache. An unavailable one counts as empty where the broker is required, which has the tokens.
-  func readingCache<T>(
-    _ body: () async throws(CacheError) -> T?
-  ) async throws(IdentityError) -> T? {
+  func readingCache<T>(_ body: () async throws(CacheError) -> T?) async throws(IdentityError) -> T? {
     do throws(CacheError) {
       return try await body()
     } catch {

@@ -7,9 +7,7 @@ struct ProofKey: Sendable {
   /// 43 characters from 32 random bytes.
   let verifier: String
 
-  init(verifier: String = randomToken()) {
-    self.verifier = verifier
-  }
+  init(verifier: String = randomToken()) { self.verifier = verifier }
 
   var challenge: String { Data(sha256(Array(verifier.utf8))).base64URL }
 
@@ -17,9 +15,7 @@ struct ProofKey: Sendable {
 }
 
 /// 32 bytes of the system's random generator in base64url: a state, a nonce, a verifier or another secret.
-package func randomToken() -> String {
-  Data(randomBytes(32)).base64URL
-}
+package func randomToken() -> String { Data(randomBytes(32)).base64URL }
 
 /// Whether two texts are equal, in a time that says nothing of where they differ.
 package func isEqualInConstantTime(_ one: String, _ other: String) -> Bool {

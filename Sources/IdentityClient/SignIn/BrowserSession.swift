@@ -29,9 +29,7 @@ final class BrowserSession: Sendable {
   private let waiting = Mutex<Waiting?>(nil)
   private let onEvent: @Sendable (BrowserEvent) -> Void
 
-  init(onEvent: @escaping @Sendable (BrowserEvent) -> Void) {
-    self.onEvent = onEvent
-  }
+  init(onEvent: @escaping @Sendable (BrowserEvent) -> Void) { self.onEvent = onEvent }
 
   /// Opens a page and waits for the response with the right state. Errors get the correlation id and the account of the
   /// request.

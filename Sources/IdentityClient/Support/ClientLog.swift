@@ -47,7 +47,5 @@ extension ClientLog {
 package struct PersonalText: CustomStringConvertible, Sendable {
   package let description: String
 
-  init(_ text: String) {
-    description = text
-  }
+  init(_ text: String) { description = text }
 }

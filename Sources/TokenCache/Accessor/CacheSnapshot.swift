@@ -26,9 +26,7 @@ public struct CacheSnapshot: Sendable {
   /// Throws unless all of the group can be read.
   ///
   /// - Throws: The ``CacheError`` of the first problem that hides records.
-  public func checkComplete() throws(CacheError) {
-    try contents.checkComplete()
-  }
+  public func checkComplete() throws(CacheError) { try contents.checkComplete() }
 
   /// Lists accounts, in the order of their user names and ids.
   ///
@@ -113,9 +111,7 @@ extension TokenCacheAccessor {
   ///
   /// - Returns: What can be read, and the problems of what cannot.
   /// - Throws: ``CacheError``
-  public func snapshot() async throws(CacheError) -> CacheSnapshot {
-    try await snapshot(.all)
-  }
+  public func snapshot() async throws(CacheError) -> CacheSnapshot { try await snapshot(.all) }
 
   /// Reads shards at once.
   func snapshot(_ shards: ShardSelection) async throws(CacheError) -> CacheSnapshot {

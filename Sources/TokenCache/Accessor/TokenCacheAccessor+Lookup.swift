@@ -22,9 +22,7 @@ extension TokenCacheAccessor {
   }
 
   /// Finds the access tokens for a lookup whatever claims they were requested with, the newest first, also expired ones.
-  package func accessTokens(
-    withAnyClaims lookup: TokenLookup
-  ) async throws(CacheError) -> [AccessToken] {
+  package func accessTokens(withAnyClaims lookup: TokenLookup) async throws(CacheError) -> [AccessToken] {
     let shard = shard(lookup.homeAccountID)
     return try await contents(.some([shard]))[shard].accessTokens(withAnyClaims: lookup, in: clouds)
   }
@@ -41,32 +39,26 @@ extension TokenCacheAccessor {
   }
 
   /// Reads a client's metadata; `nil` if it has none.
-  public func appMetadata(
-    clientID: String, environment: String
-  ) async throws(CacheError) -> AppMetadata? {
+  public func appMetadata(clientID: String, environment: String) async throws(CacheError) -> AppMetadata? {
     try await contents(.some([commonShard]))[commonShard]
-      .appMetadata(clientID: clientID, environment: environment, in: clouds)
+      .appMetadata(of: clientID, environment: environment, in: clouds).first
   }
-
 }
 
 extension CacheDocument {
+  /// A client's metadata in a cloud, or in all clouds, in the order of their keys.
   fileprivate func appMetadata(
-    clientID: String, environment: String, in clouds: CloudInstances
-  ) -> AppMetadata? {
-    appMetadata.sorted { $0.key < $1.key }.map(\.value).first {
-      clientID.matches($0.clientID)
-        && clouds.canonical($0.environment ?? "") == clouds.canonical(environment)
+    of clientID: String, environment: String?, in clouds: CloudInstances
+  ) -> [AppMetadata] {
+    let cloud = environment.map(clouds.canonical)
+    return appMetadata.sorted { $0.key < $1.key }.map(\.value).filter {
+      clientID.matches($0.clientID) && [nil, clouds.canonical($0.environment ?? "")].contains(cloud)
     }
   }
 
   /// The family whose refresh tokens a client may try; `nil` for no family.
   func family(of clientID: String, environment: String?, in clouds: CloudInstances) -> String? {
-    let canonical = environment.map(clouds.canonical)
-    let known = appMetadata.sorted { $0.key < $1.key }.map(\.value).filter {
-      clientID.matches($0.clientID)
-        && (canonical ?? clouds.canonical($0.environment ?? "")) == clouds.canonical($0.environment ?? "")
-    }
+    let known = appMetadata(of: clientID, environment: environment, in: clouds)
     guard !known.isEmpty else { return "1" }
     return known.lazy.compactMap { Optional($0.familyID ?? "").nonBlank }.first
   }

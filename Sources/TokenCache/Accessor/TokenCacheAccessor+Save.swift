@@ -50,7 +50,9 @@ extension TokenCacheAccessor {
         }
       }
       // Only the server knows a client's family.
-      if records.request.source == nil { contents[common].saveAppMetadata(records.appMetadata, in: clouds) }
+      if records.request.source == nil {
+        contents[common].appMetadata.saveAsOne(records.appMetadata, in: clouds)
+      }
       contents.updateAccountMetadataInPlace(at: metadata) {
         $0.setSignInState(.signedIn, of: id)
         if let authority {
@@ -70,7 +72,7 @@ extension TokenCacheAccessor {
   public func save(_ metadata: AppMetadata) async throws(CacheError) {
     let (common, clouds) = (commonShard, clouds)
     try await store.update([common], in: group) { contents in
-      contents[common].saveAppMetadata(metadata, in: clouds)
+      contents[common].appMetadata.saveAsOne(metadata, in: clouds)
     }
   }
 }
@@ -100,11 +102,11 @@ extension TokenRecords {
 extension CacheDocument {
   fileprivate mutating func save(_ records: TokenRecords, in clouds: CloudInstances) {
     if let token = records.accessToken { saveAccessToken(token, in: clouds) }
-    if let token = records.idToken { saveIDToken(token, in: clouds) }
+    if let token = records.idToken { idTokens.saveAsOne(token, in: clouds) }
     for var token in records.refreshTokens {
       token.lastModified = records.date
       saveRefreshToken(token, in: clouds)
     }
-    if let record = records.account { saveAccount(record, in: clouds) }
+    if let record = records.account { accounts.saveAsOne(record, in: clouds) }
   }
 }

@@ -97,9 +97,7 @@ public struct TokenRecords: Sendable {
   }
 
   /// In B2C and CIAM the tenant in an ID token depends on the policy, so the home tenant is used.
-  private static func realm(
-    claims: IDTokenClaims?, home: String?, request: TokenRequest
-  ) -> String? {
+  private static func realm(claims: IDTokenClaims?, home: String?, request: TokenRequest) -> String? {
     switch request.authority {
     case .aad: claims?.tenantID ?? request.realm ?? home
     case .b2c, .ciam: home ?? request.realm ?? claims?.tenantID

@@ -13,9 +13,7 @@ public enum AuthenticationScheme: Sendable, Hashable {
   /// A token bound to a key, such as `Pop` or `ssh-cert`.
   case bound(tokenType: String, keyID: String)
 
-  var credentialType: CredentialType {
-    self == .bearer ? .accessToken : .accessTokenWithAuthScheme
-  }
+  var credentialType: CredentialType { self == .bearer ? .accessToken : .accessTokenWithAuthScheme }
 
   /// Whether an access token has this scheme and, if the scheme names one, this key.
   ///

@@ -17,9 +17,7 @@ public struct TokenResponse: Sendable {
     }
   }
 
-  public init(fields: JSONObject) {
-    self.fields = fields
-  }
+  public init(fields: JSONObject) { self.fields = fields }
 
   private func string(_ name: String) -> String? { fields[name]?.stringValue.nonBlank }
 

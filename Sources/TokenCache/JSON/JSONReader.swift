@@ -91,9 +91,7 @@ struct JSONReader {
   }
 
   /// Skips a comma, the end of an object or array, or both.
-  private mutating func hasMore(
-    _ bytes: Span<UInt8>, until end: UInt8
-  ) throws(ForeignJSONError) -> Bool {
+  private mutating func hasMore(_ bytes: Span<UInt8>, until end: UInt8) throws(ForeignJSONError) -> Bool {
     var byte = try nextByte(bytes)
     position += 1
     if byte == end { return false }

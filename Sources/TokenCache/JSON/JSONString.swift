@@ -35,7 +35,5 @@ enum JSONString {
   }
 
   /// Has the highest bit set of the lowest byte that is zero; what is above that does not count.
-  private static func zeroes(_ word: UInt64) -> UInt64 {
-    (word &- 0x0101_0101_0101_0101) & ~word
-  }
+  private static func zeroes(_ word: UInt64) -> UInt64 { (word &- 0x0101_0101_0101_0101) & ~word }
 }

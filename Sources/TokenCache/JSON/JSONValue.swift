@@ -18,9 +18,7 @@ public enum JSONValue: Sendable, Hashable {
   case object(JSONObject)
 
   /// The text of a string, `nil` for every other kind of value.
-  public var stringValue: String? {
-    if case .string(let text) = self { text } else { nil }
-  }
+  public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
 
   /// The members of an object, `nil` for every other kind of value.
   public var objectValue: JSONObject? {
@@ -82,7 +80,5 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
-  public init(stringLiteral text: String) {
-    self = .string(text)
-  }
+  public init(stringLiteral text: String) { self = .string(text) }
 }

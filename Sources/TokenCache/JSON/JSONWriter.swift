@@ -20,9 +20,7 @@ struct JSONWriter {
     return writer.bytes
   }
 
-  private init(limits: JSONLimits) {
-    self.limits = limits
-  }
+  private init(limits: JSONLimits) { self.limits = limits }
 
   private mutating func write(_ value: JSONValue) throws(ForeignJSONError) {
     switch value {

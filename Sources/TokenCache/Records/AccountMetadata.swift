@@ -5,9 +5,7 @@
 public struct AccountMetadata: CacheRecord {
   public var fields: JSONObject
 
-  public init(fields: JSONObject) {
-    self.fields = fields
-  }
+  public init(fields: JSONObject) { self.fields = fields }
 
   package static let replacedFields: Set<String> = []
   package static let spellings: Set<String> = ["client_id"]

@@ -4,9 +4,7 @@ public import FoundationEssentials
 public struct AccountRecord: CacheRecord {
   public var fields: JSONObject
 
-  public init(fields: JSONObject) {
-    self.fields = fields
-  }
+  public init(fields: JSONObject) { self.fields = fields }
 
   package static let replacedFields: Set<String> = []
   package static let spellings: Set<String> = ["environment", "realm"]

@@ -2,9 +2,7 @@
 public struct AppMetadata: CacheRecord {
   public var fields: JSONObject
 
-  public init(fields: JSONObject) {
-    self.fields = fields
-  }
+  public init(fields: JSONObject) { self.fields = fields }
 
   package static let replacedFields: Set<String> = ["family_id"]
   package static let spellings: Set<String> = ["client_id", "environment"]

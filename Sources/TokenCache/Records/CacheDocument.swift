@@ -101,9 +101,7 @@ extension CacheDocument {
   ///
   /// - Throws: ``CacheError/Code/tooLarge`` for a document that ``init(json:)`` would refuse;
   ///   ``CacheError/Code/damaged`` for a number that JSON cannot represent.
-  public func json() throws(CacheError) -> Data {
-    Data(try jsonBytes())
-  }
+  public func json() throws(CacheError) -> Data { Data(try jsonBytes()) }
 
   private func jsonBytes() throws(CacheError) -> [UInt8] {
     do {
@@ -127,9 +125,7 @@ extension CacheDocument {
   }
 
   /// Merges another copy of the same shard: of two records for one thing the newer stays.
-  package mutating func merge(copy: CacheDocument) {
-    merge(copy, in: .known)
-  }
+  package mutating func merge(copy: CacheDocument) { merge(copy, in: .known) }
 }
 
 extension CacheDocument: CustomStringConvertible, CustomReflectable {

@@ -32,9 +32,7 @@ package protocol CacheRecord: Sendable, Hashable {
 
 extension CacheRecord {
   /// The string in a field; blank strings, missing fields and other kinds of value are `nil`.
-  package func string(_ field: String) -> String? {
-    fields[field]?.stringValue.nonBlank
-  }
+  package func string(_ field: String) -> String? { fields[field]?.stringValue.nonBlank }
 
   /// The moment in a field of decimal seconds since 1970, written as a string or, by some libraries, as a
   /// number. Moments outside the years 1 to 9999 are `nil`.

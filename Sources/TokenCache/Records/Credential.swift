@@ -8,9 +8,7 @@ import GLibSupport
 public struct Credential: CacheRecord {
   public var fields: JSONObject
 
-  public init(fields: JSONObject) {
-    self.fields = fields
-  }
+  public init(fields: JSONObject) { self.fields = fields }
 
   /// Makes a credential from its identity and its secret; set everything else afterwards.
   public init(
@@ -178,14 +176,10 @@ public struct Credential: CacheRecord {
   }
 
   /// Whether the server asked for a renewal by now.
-  public func needsRefresh(at now: Date) -> Bool {
-    lifetime.needsRefresh(at: now)
-  }
+  public func needsRefresh(at now: Date) -> Bool { lifetime.needsRefresh(at: now) }
 
   /// Whether the token may be used while the token service is down.
-  public func isInExtendedLifetime(at now: Date) -> Bool {
-    lifetime.isInExtendedLifetime(at: now)
-  }
+  public func isInExtendedLifetime(at now: Date) -> Bool { lifetime.isInExtendedLifetime(at: now) }
 
   /// Whether this is an access token that has expired, extended lifetime included.
   ///

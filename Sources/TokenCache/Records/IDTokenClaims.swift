@@ -8,9 +8,7 @@ public struct IDTokenClaims: Sendable, Hashable {
   /// Every claim.
   public let claims: JSONObject
 
-  package init(claims: JSONObject) {
-    self.claims = claims
-  }
+  package init(claims: JSONObject) { self.claims = claims }
 
   /// Reads the payload of a token; `nil` if it is not a JSON Web Token.
   public init?(token: String) {

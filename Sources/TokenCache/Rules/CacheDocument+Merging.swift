@@ -8,9 +8,7 @@ extension CacheDocument {
   }
 
   private mutating func formUnion(_ other: CacheDocument) {
-    for section in Self.recordSections {
-      formUnion(other, of: section)
-    }
+    for section in Self.recordSections { formUnion(other, of: section) }
     otherSections.formUnion(other.otherSections)
     for (section, members) in other.nonObjectMembers {
       var known = nonObjectMembers[section] ?? [:]
@@ -30,9 +28,7 @@ extension CacheDocument {
   /// Splits the document into the shards of a group, the shard without an account first.
   package func split(in group: KeychainGroup) -> [(shard: ShardID, document: CacheDocument)] {
     var parts: [String: CacheDocument] = [:]
-    for section in Self.recordSections {
-      split(section, into: &parts)
-    }
+    for section in Self.recordSections { split(section, into: &parts) }
     for (key, record) in accountMetadata {
       for (owner, part) in record.parts { parts[owner, default: CacheDocument()].accountMetadata[key] = part }
     }
@@ -58,9 +54,7 @@ extension CacheDocument {
   /// older versions keep those of every account in the shard without an account.
   package func shard(in group: KeychainGroup) -> ShardID? {
     var owners: Set<String> = otherSections.isEmpty && nonObjectMembers.isEmpty ? [] : [""]
-    for section in Self.recordSections {
-      owners.formUnion(self.owners(in: section))
-    }
+    for section in Self.recordSections { owners.formUnion(self.owners(in: section)) }
     return owners.count == 1 ? ShardID(homeAccountID: owners.first, group: group) : nil
   }
 

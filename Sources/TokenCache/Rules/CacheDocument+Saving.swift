@@ -15,11 +15,6 @@ extension CacheDocument {
     accessTokens.saveAsOne(token, in: clouds)
   }
 
-  /// Stores an ID token as the only one of its client, account and tenant.
-  mutating func saveIDToken(_ token: Credential, in clouds: CloudInstances) {
-    idTokens.saveAsOne(token, in: clouds)
-  }
-
   /// Stores a refresh token as the only one of its client, or of its family for this client.
   mutating func saveRefreshToken(_ token: Credential, in clouds: CloudInstances) {
     let identity = token.identity(in: clouds)
@@ -35,21 +30,11 @@ extension CacheDocument {
       refreshTokens.saveAsOne(token, in: clouds)
     }
   }
-
-  /// Stores an account's record in one tenant, as the only one.
-  mutating func saveAccount(_ account: AccountRecord, in clouds: CloudInstances) {
-    accounts.saveAsOne(account, in: clouds)
-  }
-
-  /// Stores a client's metadata in one cloud, as the only record.
-  mutating func saveAppMetadata(_ metadata: AppMetadata, in clouds: CloudInstances) {
-    appMetadata.saveAsOne(metadata, in: clouds)
-  }
 }
 
 extension Dictionary where Key == String, Value: CacheRecord {
   /// Stores a record in place of all with the same identity, under the key of one of them: its own key, or the first.
-  fileprivate mutating func saveAsOne(_ record: Value, in clouds: CloudInstances) {
+  mutating func saveAsOne(_ record: Value, in clouds: CloudInstances) {
     let identity = record.identity(in: clouds)
     var keys = filter { $0.value.identity(in: clouds) == identity }.keys.sorted()
     guard let index = keys.firstIndex(of: record.serializedKey) ?? keys.indices.first else {

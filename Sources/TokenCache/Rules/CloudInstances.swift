@@ -19,9 +19,7 @@ public struct CloudInstances: Sendable {
   private var byHost: [String: CloudInstance] = [:]
 
   /// - Parameter instances: Later ones win over earlier ones with the same host.
-  public init(_ instances: [CloudInstance]) {
-    instances.forEach { insert($0) }
-  }
+  public init(_ instances: [CloudInstance]) { instances.forEach { insert($0) } }
 
   /// Adds a result of instance discovery.
   public mutating func insert(_ instance: CloudInstance) {

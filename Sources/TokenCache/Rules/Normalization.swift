@@ -1,8 +1,6 @@
 extension String {
   /// The text trimmed and in lower case, as every component of a cache key and every compared identifier is.
-  package var normalized: String {
-    isNormalized ? self : trimmed.lowercased()
-  }
+  package var normalized: String { isNormalized ? self : trimmed.lowercased() }
 
   /// Whether it is ASCII that normalizing would not change, as nearly all texts in a cache are.
   private var isNormalized: Bool {
@@ -53,7 +51,5 @@ extension String {
 
 extension Optional where Wrapped == String {
   /// Whether a field has this value; `nil` matches everything.
-  func matches(_ field: String?) -> Bool {
-    self?.matches(field) ?? true
-  }
+  func matches(_ field: String?) -> Bool { self?.matches(field) ?? true }
 }

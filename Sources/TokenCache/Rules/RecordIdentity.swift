@@ -9,9 +9,7 @@ package struct RecordIdentity: Hashable, Sendable {
   private var scopes: ScopeSet?
   private var requestedClaims: String?
 
-  fileprivate init(_ parts: [String]) {
-    self.parts = parts
-  }
+  fileprivate init(_ parts: [String]) { self.parts = parts }
 
   /// The identity of an access token without its scopes and claims.
   init(siblingsOf credential: Credential, in clouds: CloudInstances) {

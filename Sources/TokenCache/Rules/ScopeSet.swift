@@ -17,9 +17,7 @@ public struct ScopeSet: Sendable, Hashable {
   }
 
   /// Whether a token with these scopes satisfies a request for `requested`.
-  public func satisfies(_ requested: ScopeSet) -> Bool {
-    requested.scopes.isSubset(of: scopes)
-  }
+  public func satisfies(_ requested: ScopeSet) -> Bool { requested.scopes.isSubset(of: scopes) }
 
   /// The scopes that identify a token's resource. Those of OpenID Connect do not: servers add them to every response.
   var significant: Set<String> { scopes.subtracting(Self.openID) }
@@ -29,7 +27,5 @@ public struct ScopeSet: Sendable, Hashable {
   ]
 
   /// Whether at least one scope is in both.
-  public func intersects(_ other: ScopeSet) -> Bool {
-    !scopes.isDisjoint(with: other.scopes)
-  }
+  public func intersects(_ other: ScopeSet) -> Bool { !scopes.isDisjoint(with: other.scopes) }
 }

@@ -32,7 +32,5 @@ package struct TokenLifetime: Sendable, Hashable {
     extendedExpiresOn.map { $0 > now } ?? false
   }
 
-  package func isFromTheFuture(at now: Date) -> Bool {
-    cachedAt.map { $0 > now } ?? false
-  }
+  package func isFromTheFuture(at now: Date) -> Bool { cachedAt.map { $0 > now } ?? false }
 }

@@ -53,9 +53,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  public var description: String {
-    advice.map { "\(message) \($0)" } ?? message
-  }
+  public var description: String { advice.map { "\(message) \($0)" } ?? message }
 
   static func damaged(_ reason: String) -> CacheError {
     CacheError(.damaged, "The cache cannot be read: \(reason).")

@@ -52,7 +52,5 @@ public final class InMemoryStore: CacheStore {
     }
   }
 
-  public func generation(of group: KeychainGroup) -> UInt64? {
-    state.withLock { $0.generation }
-  }
+  public func generation(of group: KeychainGroup) -> UInt64? { state.withLock { $0.generation } }
 }

@@ -30,9 +30,7 @@ public struct KeychainGroup: Sendable, Hashable, CustomStringConvertible {
     self.name = name
   }
 
-  private init(verified name: String) {
-    self.name = name
-  }
+  private init(verified name: String) { self.name = name }
 
   public var description: String { name }
 }
@@ -51,9 +49,7 @@ public struct ShardID: Sendable, Hashable, CustomStringConvertible {
   public let rawValue: String
 
   /// Makes an id from its name in a store.
-  public init(rawValue: String) {
-    self.rawValue = rawValue
-  }
+  public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Makes the id of an account's shard; for `nil`, of the shard of records without an account.
   public init(homeAccountID: String?, group: KeychainGroup) {
