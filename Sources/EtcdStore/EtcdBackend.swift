@@ -386,9 +386,7 @@ extension EtcdBackend {
     try transaction([.get(names.keys)]).values[0]
   }
 
-  /// Puts sealed data keys in the place of others.
-  ///
-  /// - Returns: The present value.
+  /// Puts sealed data keys in the place of others and returns the present value.
   private func put(_ sealed: [UInt8], inPlaceOf old: EtcdValue?) throws(CacheError) -> EtcdValue {
     let outcome = try transaction(
       if: [EtcdCondition(key: names.keys, modRevision: old?.modRevision ?? 0)], [.put(names.keys, sealed)],

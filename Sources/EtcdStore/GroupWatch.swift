@@ -114,9 +114,7 @@ package final class GroupWatch: Sendable {
     }
   }
 
-  /// Reads the last change.
-  ///
-  /// - Returns: The cluster's revision.
+  /// Reads the last change and returns the cluster's revision.
   private func poll() async -> Int64? {
     let askedAt = ContinuousClock.now
     do throws(EtcdFailure) {

@@ -63,9 +63,8 @@ final class BrokerConnection: Sendable {
     let bus: BusConnection
     do {
       bus = try self.bus()
-    } catch {
-      if error.code == .noBroker { return .absent }
-      throw error
+    } catch  where error.code == .noBroker {
+      return .absent
     }
     if try ask(bus, "NameHasOwner", [.string(Self.name)], "(b)", cancellable)?.boolean == true {
       return .running

@@ -6,8 +6,6 @@ import TokenCache
 /// and Himmelblau's.
 enum BrokerResponse {
   /// The broker's version.
-  ///
-  /// - Throws: ``IdentityError/Code/brokerFailed``.
   static func version(in text: String) throws(IdentityError) -> String {
     let fields = try members(in: text)
     switch fields["linuxBrokerVersion"] {
@@ -18,8 +16,6 @@ enum BrokerResponse {
   }
 
   /// The accounts that the broker lists.
-  ///
-  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func accounts(in text: String) throws(IdentityError) -> [BrokerAccount] {
     let fields = try fields(of: text)
     if let refusal = BrokerRefusal(in: fields) {
@@ -38,8 +34,6 @@ enum BrokerResponse {
   }
 
   /// The token that the broker gave.
-  ///
-  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func token(in text: String, at now: Date) throws(IdentityError) -> BrokerToken {
     let fields = try members(in: text)
     guard let response = fields["brokerTokenResponse"]?.objectValue else {

@@ -114,9 +114,8 @@ public final class LinuxBroker: TokenBroker {
         // Himmelblau lists the login's user alone.
         return accounts.count != 1 || !accounts[0].isHimmelblaus
       }
-    } catch {
-      if error.code == .noBroker { return false }
-      throw error
+    } catch  where error.code == .noBroker {
+      return false
     }
   }
 
@@ -144,8 +143,6 @@ public final class LinuxBroker: TokenBroker {
   }
 
   /// Has the broker forget an account, for all programs of the person. Himmelblau cannot.
-  ///
-  /// - Throws: `IdentityError`.
   public func remove(_ account: Account, clientID: String, correlationID: UUID) async throws(IdentityError) {
     try await ask(correlationID) { (call) throws(IdentityError) in
       let entry = try Self.entry(for: account, tenant: nil, clientID: clientID, call)

@@ -111,8 +111,6 @@ public final class PublicClient: Sendable {
 
   /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252). A broker
   /// that asks people itself goes before the browser.
-  ///
-  /// - Throws: ``IdentityError``.
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
@@ -155,8 +153,6 @@ public final class PublicClient: Sendable {
   }
 
   /// Gets a token by having a person sign in on another device (RFC 8628).
-  ///
-  /// - Throws: ``IdentityError``.
   public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
     try await run(request, nil) { (proof) async throws(IdentityError) in
       try await DeviceFlow(request, of: self, proof: proof).token()

@@ -19,8 +19,7 @@ struct PeerCaches: Sendable {
         // Checked first: a program that was never used here gets no lock file.
         guard try await store.exists() else { continue }
         _ = try await store.remove(.everything, in: store.group)
-      } catch {
-        guard error.code != .cancelled else { throw error }
+      } catch  where error.code != .cancelled {
         failure = failure ?? error
       }
     }
@@ -40,8 +39,7 @@ extension MSALExtensionsCacheStore {
   fileprivate func exists() async throws(CacheError) -> Bool {
     do {
       return try await !groups().isEmpty
-    } catch {
-      guard error.code == .damaged else { throw error }
+    } catch  where error.code == .damaged {
       return true
     }
   }

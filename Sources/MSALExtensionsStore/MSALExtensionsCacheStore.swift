@@ -121,7 +121,6 @@ extension MSALExtensionsCacheStore {
   /// Overwrites and removes a plaintext cache, unless it has changed. A file that is also the signal of a keyring item
   /// stays, empty.
   ///
-  /// - Parameter document: The known contents of the file.
   /// - Returns: Whether the tokens were removed; `false` if the file has other contents by now.
   /// - Throws: ``CacheError`` when the lock or the file cannot be used.
   package func discardPlaintext(holding document: CacheDocument) async throws(CacheError) -> Bool {
@@ -131,12 +130,8 @@ extension MSALExtensionsCacheStore {
     }
   }
 
-  /// Reads the cache, changes it, and writes it if it differs, while no other program does.
-  ///
-  /// - Parameter change: Called with the contents, and again if another program broke the lock meanwhile.
-  /// - Returns: What `change` returned.
-  /// - Throws: ``CacheError`` of the keyring, the lock and `change`; ``CacheError/Code/damaged`` if the cache cannot be
-  ///   read, in which case it is not changed.
+  /// Reads the cache, changes it, and writes it if it differs, while no other program does. `change` is called again if another
+  /// program broke the lock meanwhile. A cache that cannot be read is not changed.
   package func updateDocument<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {

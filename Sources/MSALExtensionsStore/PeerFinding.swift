@@ -77,8 +77,7 @@ extension MSALExtensionsCacheStore {
       }
       findings += PeerFinding.findings(in: contents)
       return PeerReport(peer: peer, contents: contents, findings: findings)
-    } catch {
-      guard error.code == .damaged else { throw error }
+    } catch  where error.code == .damaged {
       findings.append(PeerFinding(kind: .damaged, path: peer.file, detail: error.message))
       return PeerReport(peer: peer, contents: nil, findings: findings)
     }

@@ -14,13 +14,9 @@ package final class PeerLock: Sendable {
   private let since = ContinuousClock.now
   private let isReleased = Mutex(false)
 
-  /// Takes locks, in the order given.
+  /// Takes locks, in the order given. The directories of the files are made, closed to others, if they do not exist. The error
+  /// text names the `users` of the files.
   ///
-  /// - Parameters:
-  ///   - paths: The lock files. Their directories are made, closed to others, if they do not exist.
-  ///   - users: The programs that use them, for the error text.
-  ///   - timeout: How long to wait for other programs.
-  ///   - cancellable: Ends the wait early.
   /// - Throws: ``CacheError/Code/timedOut`` that names the holder, ``CacheError/Code/cancelled``, and
   ///   ``CacheError/Code/unavailable`` when a file cannot be made.
   package init(

@@ -62,16 +62,8 @@ extension KeySource {
 
   /// Reads a password from the sources of keys. Blocks.
   ///
-  /// A file or credential holds it and perhaps a line end; in the keyring it is the secret of the item with an attribute.
-  ///
-  /// - Parameters:
-  ///   - name: The purpose, after "the password of".
-  ///   - attribute: The item's attribute.
-  ///   - environment: Names the directory of credentials.
-  ///   - busAddress: The session bus of the keyring (default: the environment's).
-  ///   - cancellable: Ends the wait for the keyring.
-  /// - Returns: The password.
-  /// - Throws: ``CacheError``
+  /// A file or credential holds it and perhaps a line end; in the keyring it is the secret of the item with an attribute. `name`
+  /// is the purpose, after "the password of".
   package func password(
     of name: String, attribute: (name: String, value: String), environment: [String: String],
     busAddress: String?, _ cancellable: Cancellable

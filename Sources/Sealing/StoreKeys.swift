@@ -7,9 +7,13 @@ public import TokenCache
 /// value, and reads it for each call: a call that fails because the value was not unsealed is repeated by `GroupStore`,
 /// after ``unseal(after:called:advice:reading:writing:)``.
 public final class StoreKeys: Sendable {
+  /// Names the directory of credentials.
   private let environment: [String: String]
+  /// The session bus of the keyring; `nil` for the environment's.
   private let busAddress: String?
+  /// The cost of trying a passphrase of a new store.
   private let scrypt: SealedKeys.Scrypt
+  /// How long reading a key may take, without the user's answer.
   private let timeout: Duration
   private let state: Mutex<State>
   /// A user may take minutes to enter a passphrase; calls that have their key do not wait for that.
@@ -28,12 +32,6 @@ public final class StoreKeys: Sendable {
     package var disposition: Disposition { .unlock }
   }
 
-  /// - Parameters:
-  ///   - source: The source of the key.
-  ///   - environment: Names the directory of credentials.
-  ///   - busAddress: The session bus of the keyring (default: the environment's).
-  ///   - scrypt: The cost of trying a passphrase of a new store.
-  ///   - timeout: How long reading a key may take, without the user's answer.
   package init(
     _ source: KeySource, environment: [String: String], busAddress: String?, scrypt: SealedKeys.Scrypt,
     timeout: Duration
@@ -161,15 +159,8 @@ public final class StoreKeys: Sendable {
   }
 
   /// Replaces the keys in a value, seals everything with the new ones, and deletes the old ones when they seal nothing any
-  /// longer. At any moment the written value has the keys of everything.
-  ///
-  /// - Parameters:
-  ///   - value: The `keys` value.
-  ///   - newSource: The new source of the key (default: the present one).
-  ///   - cancellable: Ends the wait for the keyring.
-  ///   - write: Saves a value.
-  ///   - reseal: Seals everything with the current key and returns whether nothing was left.
-  /// - Throws: ``CacheError`` of the sources and the closures; `tooLarge` for too many old keys.
+  /// longer. At any moment the written value has the keys of everything. `reseal` seals everything with the current key and
+  /// returns whether nothing was left.
   package func change(
     _ value: [UInt8], to newSource: KeySource?, _ cancellable: Cancellable,
     writing write: ([UInt8]) throws(CacheError) -> Void,

@@ -57,12 +57,7 @@ package struct SecretPortal {
 
   /// Requests the application's secret and waits for it until the deadline, and no longer than `timeout`.
   ///
-  /// - Parameters:
-  ///   - token: The token that came with the secret before, if any.
-  ///   - timeout: How long the portal may take, which may prompt.
-  ///   - cancellable: Ends the wait.
   /// - Returns: The secret, and the token for the next request.
-  /// - Throws: ``SecretPortalError``
   package func secret(
     token: String?, within timeout: Duration, _ cancellable: Cancellable
   ) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {

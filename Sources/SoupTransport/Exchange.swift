@@ -152,12 +152,6 @@ final class Exchange: @unchecked Sendable {
     message.setBody(request.body)
   }
 
-  /// Makes an end of the connection without TLS's close_notify an error. Otherwise anyone on the network could truncate a
-  /// response without a length (RFC 8446 section 6.1).
-  fileprivate func handshakeBegins(_ connection: UnsafeMutablePointer<GTlsConnection>) {
-    g_tls_connection_set_require_close_notify(connection, 1)
-  }
-
   /// Checks the certificate's purpose, which GnuTLS does not. Nothing was sent yet, and libsoup drops the connection of a
   /// request that is cancelled here: over HTTP/2 the header is sent before the message's own signals.
   fileprivate func handshakeEnded(_ connection: UnsafeMutablePointer<GTlsConnection>) {
@@ -204,6 +198,8 @@ private let networkEventHandler: NetworkEventHandler = { _, event, stream, data 
   let exchange = Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue()
   // The stream of these two events is that of TLS.
   let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
-  if event == G_SOCKET_CLIENT_TLS_HANDSHAKING { exchange.handshakeBegins(connection) }
+  // An end of the connection without TLS's close_notify is an error. Otherwise anyone on the network could truncate a response
+  // without a length (RFC 8446 section 6.1).
+  if event == G_SOCKET_CLIENT_TLS_HANDSHAKING { g_tls_connection_set_require_close_notify(connection, 1) }
   if event == G_SOCKET_CLIENT_TLS_HANDSHAKED { exchange.handshakeEnded(connection) }
 }

@@ -22,8 +22,10 @@ struct ResponseBody {
   private(set) var isComplete = false
 
   private var chunks: ChunkedCoding?
+  /// The length in the header.
   private let announced: Int?
   private let encoding: ContentEncoding
+  /// The maximum number of decoded bytes. The received ones may be half as many more, for chunk sizes.
   private let limit: Int
   private var unpacking: GzipDecoding?
   /// The number of received bytes, including chunk sizes.
@@ -31,11 +33,6 @@ struct ResponseBody {
   /// The number of received bytes that ``take()`` has returned.
   private var taken = 0
 
-  /// - Parameters:
-  ///   - isChunked: Whether the bytes are those of `Transfer-Encoding: chunked`.
-  ///   - announced: The length in the header.
-  ///   - encoding: The compression in the header.
-  ///   - limit: The maximum number of decoded bytes. The received ones may be half as many more, for chunk sizes.
   init(isChunked: Bool, announced: Int?, encoding: ContentEncoding, limit: Int) {
     chunks = isChunked ? ChunkedCoding() : nil
     self.announced = announced

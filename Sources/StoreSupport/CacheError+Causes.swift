@@ -35,12 +35,8 @@ extension CacheError {
     self.init(code, error.description, advice: error.advice, underlyingError: error)
   }
 
-  /// What it means for the cache that a file cannot be used.
-  ///
-  /// - Parameters:
-  ///   - error: Why not.
-  ///   - what: What cannot be done for that, in a sentence.
-  ///   - variable: The environment variable that names another place for it.
+  /// What it means for the cache that a file cannot be used. `what` says in a sentence what cannot be done, and the environment
+  /// variable names another place for the file.
   package init(_ error: PrivateFileError, _ what: String, variable: String? = nil) {
     self.init(
       .unavailable, "\(what) \(error)", advice: error.advice(variable: variable), underlyingError: error)

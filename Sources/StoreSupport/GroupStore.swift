@@ -53,15 +53,11 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   }
 
   /// Lists the groups that are not empty, as `CacheStore.groups()` does.
-  ///
-  /// - Throws: `CacheError`
   public func groups() async throws(CacheError) -> [KeychainGroup] {
     try await run { (backend) throws(Failure) in try backend.groups() }
   }
 
   /// Reads shards of a group, as `CacheStore.read(_:in:)` does.
-  ///
-  /// - Throws: `CacheError`
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {

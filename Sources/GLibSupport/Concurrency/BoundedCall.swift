@@ -18,10 +18,6 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
   private let timedOut: E
   private let state = Mutex(State.fresh)
 
-  /// - Parameters:
-  ///   - timeout: How long the caller waits at most.
-  ///   - cancelled: What the caller gets when its task is cancelled.
-  ///   - timedOut: What it gets at the deadline.
   package init(timeout: Duration, onCancel cancelled: E, onTimeout timedOut: E) {
     cancellable = Cancellable(timeout: timeout)
     self.cancelled = cancelled
@@ -30,13 +26,8 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
 
   package var isFinished: Bool { state.withLock { if case .finished = $0 { true } else { false } } }
 
-  /// Calls `start`, unless the call has finished already, and waits for ``finish(_:)``. Call it once.
-  ///
-  /// - Parameters:
-  ///   - abandon: Stops work whose caller no longer waits, from any thread (default: cancels ``cancellable``).
-  ///   - start: Begins the work.
-  /// - Returns: The work's result.
-  /// - Throws: The work's error, or that of the deadline or the cancellation.
+  /// Calls `start`, unless the call has finished already, and waits for ``finish(_:)``. Call it once. `abandon` stops work whose
+  /// caller no longer waits, from any thread (default: cancels ``cancellable``).
   package func run(
     abandon: (@Sendable () -> Void)? = nil, _ start: (BoundedCall) -> Void
   ) async throws(E) -> T {

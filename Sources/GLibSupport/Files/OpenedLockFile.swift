@@ -44,14 +44,9 @@ struct OpenedLockFile {
     }
   }
 
-  /// Maps the file's page and rewrites it first if it is incomplete. Never waits for the lock.
+  /// Maps the file's page and rewrites it first if it is incomplete. Never waits for the lock, which the caller may hold.
   ///
-  /// - Parameters:
-  ///   - descriptor: The open file.
-  ///   - path: Its path, for errors.
-  ///   - isLocked: Whether the caller holds the lock.
   /// - Returns: `nil` if the file is incomplete while another process holds the lock.
-  /// - Throws: ``PrivateFileError``
   static func mapping(
     of descriptor: Int32, path: String, isLocked: Bool = false
   ) throws(PrivateFileError) -> UnsafeMutableRawPointer? {

@@ -16,8 +16,6 @@ struct AuthorityMetadata: Sendable {
   let redirectsNameIssuer: Bool
 
   /// Reads a discovery document and checks that its endpoints are the authority's.
-  ///
-  /// - Throws: ``IdentityError/Code/authorityValidationFailed``.
   init(_ fields: JSONObject, of authority: Authority, in clouds: CloudInstances) throws(IdentityError) {
     self.authority = authority
     func endpoint(_ name: String) throws(IdentityError) -> URL? {

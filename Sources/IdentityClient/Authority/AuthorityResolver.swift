@@ -21,8 +21,6 @@ final class AuthorityResolver: Sendable {
   }
 
   /// The authority's metadata, from memory where it was found before.
-  ///
-  /// - Throws: ``IdentityError``.
   func metadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
     if let known = found.withLock({ $0[authority] }) { return try known.get() }
     return try await searches.run(authority) { () async throws(IdentityError) in
@@ -56,8 +54,7 @@ final class AuthorityResolver: Sendable {
     let response = try await sender.send(to: url.appending(query: query))
     do throws(IdentityError) {
       return try TokenEndpoint.fields(of: response)
-    } catch {
-      guard error.isOAuthRefusal else { throw error }
+    } catch  where error.isOAuthRefusal {
       var error = error
       error.code = .authorityValidationFailed
       error.message = "The authority was not recognised: \(error.message)"
@@ -81,8 +78,7 @@ final class AuthorityResolver: Sendable {
         throw .authorityValidationFailed("Instance discovery did not recognise the authority.")
       }
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
-    } catch {
-      guard isOwn else { throw error }
+    } catch  where isOwn {
       log.debug("The authority does not say which other hosts it has.", ["reason": log.reason(error)])
     }
   }

@@ -31,14 +31,8 @@ extension PublicClient {
     return try await deviceAccounts(fixed, in: snapshot, correlationID: correlationID).accounts
   }
 
-  /// Lists what ``accountsFromDevice(_:correlationID:)`` lists, and says why the broker named none.
-  ///
-  /// - Parameters:
-  ///   - filter: Which accounts.
-  ///   - snapshot: What the group holds; `nil` where that is unavailable.
-  ///   - correlationID: The caller's id for the call.
-  /// - Returns: The accounts.
-  /// - Throws: As ``accountsFromDevice(_:correlationID:)``.
+  /// Lists what ``accountsFromDevice(_:correlationID:)`` lists, and says why the broker named none. `snapshot` is what the
+  /// group holds; `nil` where that is unavailable.
   package func deviceAccounts(
     _ filter: AccountFilter = AccountFilter(), in snapshot: CacheSnapshot?, correlationID: UUID? = nil
   ) async throws(IdentityError) -> DeviceAccounts {
@@ -51,8 +45,7 @@ extension PublicClient {
     let theirs: [Account]
     do {
       theirs = try await broker.accounts(clientID: clientID, correlationID: correlationID ?? .random())
-    } catch {
-      guard configuration.brokerPolicy == .automatic, error.code != .cancelled else { throw error }
+    } catch  where configuration.brokerPolicy == .automatic && error.code != .cancelled {
       log.info("The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
       return DeviceAccounts(accounts: own ?? [], brokerFailure: error.code == .noBroker ? nil : error)
     }

@@ -22,9 +22,6 @@ final class AccountLocks: Sendable {
   ///
   /// When the lock cannot be had in time, or not at all, the work goes on without it, since most servers take a refresh
   /// token twice and a sign-in is the worst that can come of it.
-  ///
-  /// - Returns: What the work returned.
-  /// - Throws: What the work throws; ``IdentityError/Code/cancelled``.
   func withLock<T: Sendable>(
     of account: ShardID, within timeout: Duration, _ work: () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
@@ -57,8 +54,7 @@ final class AccountLocks: Sendable {
           return nil
         }
       }
-    } catch {
-      guard error.code == .timedOut else { throw error }
+    } catch  where error.code == .timedOut {
       log.warning("Another process has been renewing tokens of the account for long; going on.")
       return nil
     }

@@ -43,7 +43,11 @@ struct TokenEndpoint: Sendable {
     } catch {
       var error = error
       error.correlationID = request.correlationID
-      note(request, error: error.oauthError.map(Self.telemetryText) ?? error.code.rawValue)
+      // The field is a list.
+      let name = error.oauthError?.unicodeScalars.filter {
+        $0.isASCII && ($0.properties.isAlphabetic || $0 == "_")
+      }
+      note(request, error: name.map { String($0) } ?? error.code.rawValue)
       throw error
     }
   }
@@ -51,11 +55,6 @@ struct TokenEndpoint: Sendable {
   private func note(_ request: Request, error: String?) {
     guard request.countsInTelemetry else { return }
     telemetry.finished(request.call.rawValue, correlationID: request.correlationID, error: error)
-  }
-
-  /// An error's name as it may stand in a header field that is a list.
-  private static func telemetryText(_ error: String) -> String {
-    String(error.unicodeScalars.filter { $0.isASCII && ($0.properties.isAlphabetic || $0 == "_") })
   }
 
   private func headers(of request: Request) -> [String: String] {

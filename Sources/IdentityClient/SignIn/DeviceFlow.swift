@@ -74,7 +74,6 @@ private struct DeviceAuthorization: Sendable {
   let code: DeviceCode
   let lifetime: Duration
 
-  /// - Throws: ``IdentityError/Code/invalidResponse``.
   init(_ fields: JSONObject, now: Date) throws(IdentityError) {
     func text(_ name: String) -> String? { fields[name]?.stringValue.nonBlank }
     func number(_ name: String) -> Double? {

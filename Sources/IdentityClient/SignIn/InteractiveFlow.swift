@@ -155,7 +155,7 @@ extension InteractiveFlow {
   /// Has the broker sign a person in.
   ///
   /// - Returns: `nil` where the browser is to be asked: when there is no broker that asks people, and when it failed.
-  /// - Throws: ``IdentityError``, when the person gave up above all.
+  /// - Throws: Above all when the person gave up.
   private func tokenFromBroker() async throws(IdentityError) -> AuthenticationResult? {
     guard let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) else {
       return nil
@@ -171,8 +171,7 @@ extension InteractiveFlow {
       }
       return try await GrantResponse(request: resolved, authority: resolved.authority)
         .result(of: try await broker.tokenInteractively(brokerRequest), by: broker)
-    } catch {
-      guard !isRequired, !error.isFinal else { throw error }
+    } catch  where !isRequired && !error.isFinal {
       client.log.warning(
         "The sign-in by the broker failed; the browser is asked.",
         ["code": "\(error.code.rawValue)", "reason": client.log.personal(error.message)])

@@ -27,11 +27,8 @@ extension TokenCacheAccessor {
     try await store.update(place.shards, in: group) { $0.updateAccountMetadata(at: place, change) }
   }
 
-  /// Marks accounts as signed out of clients, all or, on an error, none: the marks stand in the shard without an account, until
-  /// a later change moves them.
-  ///
-  /// - Parameter accounts: The accounts' home account ids by the clients' ids.
-  /// - Throws: ``CacheError``
+  /// Marks accounts, by the ids of clients, as signed out of them, all or, on an error, none: the marks stand in the shard
+  /// without an account, until a later change moves them.
   package func markSignedOut(_ accounts: [String: Set<String>]) async throws(CacheError) {
     let common = commonShard
     try await store.update([common], in: group) { contents in
@@ -132,9 +129,7 @@ extension CacheDocument {
     for key in keys.dropFirst() { accountMetadata[key] = nil }
   }
 
-  /// Removes a client's metadata of an account.
-  ///
-  /// - Returns: The metadata, and the key of the client's record.
+  /// Removes a client's metadata of an account and returns it with the key of the client's record.
   fileprivate mutating func takeAccountMetadata(
     clientID: String, of homeAccountID: String
   ) -> (key: String, metadata: AccountMetadata)? {

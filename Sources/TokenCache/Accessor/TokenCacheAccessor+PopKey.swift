@@ -10,14 +10,8 @@ extension TokenCacheAccessor {
     return document.popKey
   }
 
-  /// Saves a key for bound tokens, unless the group has a usable one by now.
-  ///
-  /// - Parameters:
-  ///   - key: The key, PKCS #8 in base64.
-  ///   - isUsable: Whether the present key can be used. If not, it is replaced, and tokens that were bound to it are no
-  ///     longer found.
-  /// - Returns: The group's key.
-  /// - Throws: ``CacheError``
+  /// Saves a key for bound tokens (PKCS #8 in base64), unless the group has a usable one by now, and returns the group's key.
+  /// Tokens that were bound to a replaced key are no longer found.
   package func savePopKey(
     _ key: String, unless isUsable: @escaping @Sendable (String) -> Bool
   ) async throws(CacheError) -> String {

@@ -25,13 +25,10 @@ extension TokenCacheAccessor {
     return records
   }
 
-  /// Saves the records of a response, as ``save(_:for:)`` does.
+  /// Saves the records of a response, as ``save(_:for:)`` does, and the authority that responded, if it is not the requested one.
   ///
-  /// - Parameters:
-  ///   - records: The records.
-  ///   - authority: The authority that responded, if it is not the requested one.
   /// - Returns: The account as the cache has it now; `nil` if the cache has no record of it.
-  /// - Throws: ``CacheError``: ``CacheError/Code/signedOut`` for a renewal of an account that is no longer signed in.
+  /// - Throws: ``CacheError/Code/signedOut`` for a renewal of an account that is no longer signed in.
   @discardableResult
   package func save(
     _ records: TokenRecords, resolving authority: ResolvedAuthority? = nil
