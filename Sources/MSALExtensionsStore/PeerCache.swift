@@ -92,8 +92,8 @@ extension PeerCache {
     location: String, schema: String? = nil, attributes: [String: String] = [:]
   ) -> PeerCache {
     item(
-      "msal-extensions", "MSAL for Python", location, schema ?? sha256Hex(location), attributes, label: "",
-      .json)
+      "msal-extensions", "MSAL for Python", [location.expandingHome], schema ?? sha256Hex(location),
+      attributes, label: "", .json)
   }
 
   /// A cache of Microsoft.Identity.Client.Extensions.Msal, .NET's `MsalCacheHelper`.
@@ -107,7 +107,9 @@ extension PeerCache {
   public static func dotNet(
     location: String, schema: String, attributes: [String: String], label: String = "MSALCache"
   ) -> PeerCache {
-    item("msal-extensions-dotnet", "MSAL.NET", location, schema, attributes, label: label, .base64)
+    item(
+      "msal-extensions-dotnet", "MSAL.NET", [location.expandingHome], schema, attributes, label: label,
+      .base64)
   }
 
   /// A cache of the keyring accessor of MSAL for Go's extensions.
@@ -121,7 +123,9 @@ extension PeerCache {
   public static func go(
     location: String, schema: String, attributes: [String: String] = [:], label: String = "MSALCache"
   ) -> PeerCache {
-    item("msal-extensions-go", "MSAL for Go", location, schema, attributes, label: label, .base64)
+    item(
+      "msal-extensions-go", "MSAL for Go", [location.expandingHome], schema, attributes, label: label,
+      .base64)
   }
 
   /// A cache of msal-node-extensions, `LibSecretPersistence`.
@@ -133,7 +137,7 @@ extension PeerCache {
   /// - Returns: The cache.
   public static func node(location: String, service: String, account: String) -> PeerCache {
     item(
-      "msal-node-extensions", "MSAL for Node", location, genericSchema,
+      "msal-node-extensions", "MSAL for Node", [location.expandingHome], genericSchema,
       ["service": service, "account": account], label: "\(service)/\(account)", .json, signalContents: "{}")
   }
 
@@ -144,14 +148,16 @@ extension PeerCache {
       lockFiles: [path + ".lockfile"])
   }
 
-  private static func item(
-    _ name: String, _ users: String, _ location: String, _ schema: String, _ attributes: [String: String],
-    label: String, _ encoding: PayloadEncoding, signalContents: String = ""
+  /// A cache in an item, whose users see its changes by the time of files.
+  static func item(
+    _ name: String, _ users: String, _ signals: [String], _ schema: String, _ attributes: [String: String],
+    label: String, _ encoding: PayloadEncoding, signalContents: String = "", lockFiles: [String]? = nil
   ) -> PeerCache {
     PeerCache(
       name: name, users: users,
       place: .item(label: label, attributes: attributes.merging([self.schema: schema]) { $1 }),
-      encoding: encoding, signals: [Signal(location.expandingHome, contents: signalContents)])
+      encoding: encoding, signals: signals.map { Signal($0, contents: signalContents) },
+      lockFiles: lockFiles)
   }
 }
 

@@ -27,6 +27,11 @@ public struct PeerRegistry: Sendable {
 
   private static let developerID = "Microsoft.Developer.IdentityService"
 
+  /// The signal files of the Azure SDKs' default cache.
+  private static func defaultFiles(in directory: String) -> [String] {
+    ["msal.cache.nocae", "msal.cache.cae"].map { directory + "/" + $0 }
+  }
+
   /// Azure CLI 2.x: a plaintext file; with `core.encrypt_token_cache` the item of the sample of msal-extensions, in which
   /// service principals are kept too; and in a later version, which is not released, an item of its own for the tokens
   /// (https://github.com/Azure/azure-cli/pull/33849). Without a keyring these write the file.
@@ -38,18 +43,13 @@ public struct PeerRegistry: Sendable {
         lockFiles: [cache + ".json.lockfile"],
         afterRemoval:
           "Azure CLI asks for a new \"az login\", and then writes the file again."),
-      PeerCache(
-        name: "azure-cli-keyring", users: "a later Azure CLI, which is not released",
-        place: .item(
-          label: "", attributes: [PeerCache.schema: "Microsoft Azure CLI", "type": "Token cache"]),
-        encoding: .json, signals: [.init(cache + ".sig")]),
-      PeerCache(
-        name: "azure-cli-encrypted",
-        users: "Azure CLI with core.encrypt_token_cache, programs after the sample of msal-extensions",
-        place: .item(
-          label: "",
-          attributes: [PeerCache.schema: "my_schema_name", "my_attr1": "foo", "my_attr2": "bar"]),
-        encoding: .json, signals: [.init(cache + ".bin")],
+      .item(
+        "azure-cli-keyring", "a later Azure CLI, which is not released", [cache + ".sig"],
+        "Microsoft Azure CLI", ["type": "Token cache"], label: "", .json),
+      .item(
+        "azure-cli-encrypted",
+        "Azure CLI with core.encrypt_token_cache, programs after the sample of msal-extensions",
+        [cache + ".bin"], "my_schema_name", ["my_attr1": "foo", "my_attr2": "bar"], label: "", .json,
         lockFiles: [cache + ".bin.lockfile", directory + "/service_principal_entries.bin.lockfile"]),
     ]
   }
@@ -70,57 +70,41 @@ public struct PeerRegistry: Sendable {
         default: "azure-identity-python:\(file)"
         }
       return withPlaintext(
-        PeerCache(
-          name: name, users: "Azure SDK for Python",
-          place: .item(
-            label: "MSALCache", attributes: [PeerCache.schema: file, "MsalClientID": developerID]),
-          encoding: .json, signals: [.init(directory + "/" + file)]))
+        .item(
+          name, "Azure SDK for Python", [directory + "/" + file], file, ["MsalClientID": developerID],
+          label: "MSALCache", .json))
     }
   }
 
   /// @azure/identity-cache-persistence: one item for every name.
   private static func azureIdentityNode(in directory: String) -> [PeerCache] {
     [
-      PeerCache(
-        name: "azure-identity-node", users: "Azure SDK for JavaScript",
-        place: .item(
-          label: "\(developerID)/MSALCache",
-          attributes: [
-            PeerCache.schema: PeerCache.genericSchema, "service": developerID, "account": "MSALCache",
-          ]),
-        encoding: .json,
-        signals: ["msal.cache.nocae", "msal.cache.cae"].map { .init(directory + "/" + $0, contents: "{}") })
+      .item(
+        "azure-identity-node", "Azure SDK for JavaScript", defaultFiles(in: directory),
+        PeerCache.genericSchema, ["service": developerID, "account": "MSALCache"],
+        label: "\(developerID)/MSALCache", .json, signalContents: "{}")
     ]
   }
 
   /// azure-identity for Java. Its lock file has no name of its own.
   private static func azureIdentityJava(in directory: String) -> [PeerCache] {
     [
-      PeerCache(
-        name: "azure-identity-java", users: "Azure SDK for Java",
-        place: .item(
-          label: "MSALCache.nocae",
-          attributes: [PeerCache.schema: "msal.cache", "MsalClientID": developerID]),
-        encoding: .base64,
-        signals: ["msal.cache.nocae", "msal.cache.cae"].map { .init(directory + "/" + $0) },
+      .item(
+        "azure-identity-java", "Azure SDK for Java", defaultFiles(in: directory), "msal.cache",
+        ["MsalClientID": developerID], label: "MSALCache.nocae", .base64,
         lockFiles: [directory + "/.lockfile"])
     ]
   }
 
   /// MSAL.NET's extension under Microsoft's developer id: one item, with the files of each program.
   private static func dotNet(data: String, local: String) -> [PeerCache] {
-    let own = ["msal.cache.nocae", "msal.cache.cae"].map { data + "/" + $0 }
+    let own = defaultFiles(in: data)
     let shared = local + "/msal.cache"
-    let item = PeerCache(
-      name: "azure-identity-dotnet",
-      users: "Azure SDK for .NET, Git Credential Manager, Azure Artifacts credential provider, "
-        + "Azure PowerShell",
-      place: .item(
-        label: "MSALCache",
-        attributes: [
-          PeerCache.schema: "msal.cache", "MsalClientID": developerID, developerID: "1.0.0.0",
-        ]),
-      encoding: .base64, signals: (own + [shared]).map { .init($0) })
+    let item = PeerCache.item(
+      "azure-identity-dotnet",
+      "Azure SDK for .NET, Git Credential Manager, Azure Artifacts credential provider, Azure PowerShell",
+      own + [shared], "msal.cache", ["MsalClientID": developerID, developerID: "1.0.0.0"],
+      label: "MSALCache", .base64)
     return [
       item,
       plaintext(of: item, "azure-identity-dotnet-file", own[0]),
@@ -133,12 +117,10 @@ public struct PeerRegistry: Sendable {
   private static func gitCredentialManager(in directory: String) -> [PeerCache] {
     let id = "GitCredentialManager.MSAL"
     return withPlaintext(
-      PeerCache(
-        name: "git-credential-manager-apps", users: "Git Credential Manager, for service principals",
-        place: .item(
-          label: "AppCache",
-          attributes: [PeerCache.schema: "app.cache", "MsalClientID": id, id: "1.0.0.0"]),
-        encoding: .base64, signals: [.init(directory + "/app.cache")]))
+      .item(
+        "git-credential-manager-apps", "Git Credential Manager, for service principals",
+        [directory + "/app.cache"], "app.cache", ["MsalClientID": id, id: "1.0.0.0"], label: "AppCache",
+        .base64))
   }
 
   /// azureauth: one item, with a file for each tenant; without a keyring a plaintext file for each.
@@ -147,16 +129,11 @@ public struct PeerRegistry: Sendable {
       let all = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
       return all.filter { $0.hasPrefix("msal_") && $0.hasSuffix(suffix) }.sorted()
     }
-    let item = PeerCache(
-      name: "azureauth", users: "azureauth",
-      place: .item(
-        label: "MSAL token cache",
-        attributes: [
-          PeerCache.schema: "com.microsoft.identity.tokencache", "Version": "1",
-          // The typo is azureauth's.
-          "ProductGroup": "Microsoft Develoepr Tools",
-        ]),
-      encoding: .base64, signals: files(in: data, ".cache").map { .init(data + "/" + $0) })
+    let item = PeerCache.item(
+      "azureauth", "azureauth", files(in: data, ".cache").map { data + "/" + $0 },
+      "com.microsoft.identity.tokencache",
+      // The typo is azureauth's.
+      ["Version": "1", "ProductGroup": "Microsoft Develoepr Tools"], label: "MSAL token cache", .base64)
     let plaintext = files(in: plain, "_cache.json").map { file in
       PeerCache(
         name: "azureauth-file:\(file.dropFirst("msal_".count).dropLast("_cache.json".count))",
