@@ -206,8 +206,7 @@ final class EtcdClient: Sendable {
       let message: JSONObject = ["name": .string(name), "password": .string(password)]
       let body: JSONObject
       do throws(EtcdFailure) {
-        body = try await send(
-          "auth/authenticate", Self.json(message), nil, to: endpoint, until: deadline)
+        body = try await send("auth/authenticate", Self.json(message), nil, to: endpoint, until: deadline)
       } catch  where error.isAuthenticationDisabled {
         return nil
       }

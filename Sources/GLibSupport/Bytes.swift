@@ -23,8 +23,7 @@ package func sha256(_ bytes: [UInt8]) -> [UInt8] {
 /// Bytes as lower-case hexadecimal digits.
 package func hex(_ bytes: some Sequence<UInt8>) -> String {
   let digits = Array("0123456789abcdef".utf8)
-  return String(
-    decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
 /// Unpredictable bytes, for example for keys.

@@ -190,18 +190,12 @@ extension JSONValue {
     case let text as String: self = .string(text)
     case let number as NSNumber: self.init(number: number)
     case let elements as [Any]:
-      var values: [JSONValue] = []
-      for element in elements {
-        guard let value = JSONValue(element) else { return nil }
-        values.append(value)
-      }
+      let values = elements.compactMap { JSONValue($0) }
+      guard values.count == elements.count else { return nil }
       self = .array(values)
     case let members as [String: Any]:
-      var values: JSONObject = [:]
-      for (name, member) in members {
-        guard let value = JSONValue(member) else { return nil }
-        values[name] = value
-      }
+      let values = members.compactMapValues { JSONValue($0) }
+      guard values.count == members.count else { return nil }
       self = .object(values)
     default: return nil
     }

@@ -35,8 +35,7 @@ extension MSALPublicClientApplication {
   }
 
   func result(of request: SilentRequest) async throws -> MSALResult {
-    report(
-      try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
+    report(try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
   }
 
   func result(of request: InteractiveRequest) async throws -> MSALResult {

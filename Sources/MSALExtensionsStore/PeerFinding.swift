@@ -67,8 +67,7 @@ extension MSALExtensionsCacheStore {
     do throws(CacheError) {
       let contents = try await contents()
       if let file = peer.file, contents.document.recordCount > 0 {
-        findings.append(
-          PeerFinding(kind: .plaintext, path: file, detail: "Plaintext tokens in \(file)."))
+        findings.append(PeerFinding(kind: .plaintext, path: file, detail: "Plaintext tokens in \(file)."))
         if FileContents.isReadableByOthers(file) {
           findings.append(
             PeerFinding(

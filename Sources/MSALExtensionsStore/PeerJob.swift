@@ -56,8 +56,7 @@ final class PeerJob: StoreBackend {
     guard contents.copies > 1 else { return Loaded(GroupContents(documents: documents), contents) }
     let duplicate = StoreProblem(
       .duplicate, shard: nil, detail: "\(contents.copies) items hold the cache of \(peer.users).")
-    return Loaded(
-      GroupContents(documents: documents, problems: [duplicate]), contents, unmerged: unmerged)
+    return Loaded(GroupContents(documents: documents, problems: [duplicate]), contents, unmerged: unmerged)
   }
 
   func encode(

@@ -110,9 +110,7 @@ public enum SealedFormat {
     let size = Int(file.bigEndian(at: 12) as UInt32)
     guard size == file.count else { throw .wrongLength(size: file.count, expected: size) }
     guard size >= minimumSize, file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize)))
-    else {
-      throw .corrupt
-    }
+    else { throw .corrupt }
     let version: UInt32 = file.bigEndian(at: 8)
     guard version == Self.version else { throw .newerVersion(version) }
   }

@@ -175,9 +175,7 @@ private final class SecretRetrieval {
 
   private func complete(_ arguments: [Variant]) {
     guard arguments.count == 2, let response = arguments[0].uint32, let results = arguments[1].properties
-    else {
-      return finish(.failure(.malformedAnswer("RetrieveSecret")))
-    }
+    else { return finish(.failure(.malformedAnswer("RetrieveSecret"))) }
     switch response {
     case 0: finish(.success(results))
     case 1: finish(.failure(.denied))

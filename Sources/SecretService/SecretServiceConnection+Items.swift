@@ -12,8 +12,7 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> FoundItems {
     let session = try session(of: collection, cancellable)
     func search() throws(SecretServiceError) -> FoundItems {
-      let reply = try session.call(
-        "SearchItems", [.dictionary(attributes)], reply: "(aoao)", cancellable)
+      let reply = try session.call("SearchItems", [.dictionary(attributes)], reply: "(aoao)", cancellable)
       guard let unlocked = reply[0].strings, let locked = reply[1].strings else {
         throw .malformedAnswer("SearchItems")
       }

@@ -7,17 +7,33 @@ extension SoupMessageReference {
   /// Translates GLib's error. Only the host and GLib's own text are quoted.
   func transportError(_ error: GLibError) -> HTTPTransportError {
     let text = "\(host): \(error.message)"
-    switch error.domain {
-    case "g-resolver-error-quark":
-      return .cannotFindHost(text)
+    return switch error.domain {
+    case "g-resolver-error-quark": .cannotFindHost(text)
     case "g-tls-error-quark":
-      return tlsError(error, text)
+      switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
+      case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
+      case G_TLS_ERROR_EOF: .connectionLost(text)
+      case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
+      default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)
+      }
     case "soup-session-error-quark":
-      return sessionError(error, text)
+      switch UInt32(bitPattern: error.code) {
+      case SOUP_SESSION_ERROR_PARSING, SOUP_SESSION_ERROR_ENCODING: .malformedResponse(text)
+      case SOUP_SESSION_ERROR_TOO_MANY_RESTARTS: .connectionLost(text)
+      default: .invalidRequest(text)
+      }
     case "g-io-error-quark":
-      return ioError(error, text)
-    default:
-      return .malformedResponse(text)
+      switch GIOErrorEnum(rawValue: UInt32(bitPattern: error.code)) {
+      case G_IO_ERROR_CANCELLED: .cancelled
+      case G_IO_ERROR_TIMED_OUT: .timedOut
+      case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
+      case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
+      case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
+      default:
+        cameOverTLS
+          ? .connectionLost(text) : .cannotConnect(socket?.problem.map { "\(host): \($0)" } ?? text)
+      }
+    default: .malformedResponse(text)
     }
   }
 
@@ -27,15 +43,6 @@ extension SoupMessageReference {
     case .truncated: .connectionLost("\(host) closed the connection before the end of its response.")
     case .tooLarge: .responseTooLarge(limit: limit)
     case .malformed(let rule): .malformedResponse("\(host): \(rule)")
-    }
-  }
-
-  private func tlsError(_ error: GLibError, _ text: String) -> HTTPTransportError {
-    switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
-    case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
-    case G_TLS_ERROR_EOF: .connectionLost(text)
-    case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
-    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)
     }
   }
 
@@ -54,25 +61,4 @@ extension SoupMessageReference {
     if has(FLAG_G_TLS_CERTIFICATE_BAD_IDENTITY) { return "The certificate of \(host) is for another host." }
     return "The certificate of \(host) is not acceptable."
   }
-
-  private func sessionError(_ error: GLibError, _ text: String) -> HTTPTransportError {
-    switch UInt32(bitPattern: error.code) {
-    case SOUP_SESSION_ERROR_PARSING, SOUP_SESSION_ERROR_ENCODING: .malformedResponse(text)
-    case SOUP_SESSION_ERROR_TOO_MANY_RESTARTS: .connectionLost(text)
-    default: .invalidRequest(text)
-    }
-  }
-
-  private func ioError(_ error: GLibError, _ text: String) -> HTTPTransportError {
-    switch GIOErrorEnum(rawValue: UInt32(bitPattern: error.code)) {
-    case G_IO_ERROR_CANCELLED: .cancelled
-    case G_IO_ERROR_TIMED_OUT: .timedOut
-    case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
-    case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
-    case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
-    default: cameOverTLS ? .connectionLost(text) : .cannotConnect(socketProblem ?? text)
-    }
-  }
-
-  private var socketProblem: String? { socket?.problem.map { "\(host): \($0)" } }
 }

@@ -24,9 +24,7 @@ struct UnixSocket: Sendable {
 
   /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` for an invalid path.
   init(path: String) throws(HTTPTransportError) {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw .invalidConfiguration("A socket needs a path.")
-    }
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidConfiguration("A socket needs a path.") }
     // GIO would truncate it.
     guard path.utf8.count <= longestSocketPath else {
       throw .invalidConfiguration(
@@ -41,9 +39,7 @@ struct UnixSocket: Sendable {
   /// Why the connection failed, in a clause; `nil` if the file does not show it.
   var problem: String? {
     var status = stat()
-    guard stat(path, &status) == 0 else {
-      return errno == ENOENT ? "there is no such file" : systemReason()
-    }
+    guard stat(path, &status) == 0 else { return errno == ENOENT ? "there is no such file" : systemReason() }
     guard status.st_mode & S_IFMT == S_IFSOCK else { return "it is not a socket" }
     guard access(path, W_OK) == 0 else { return "this user may not connect" }
     return nil

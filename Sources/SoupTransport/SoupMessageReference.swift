@@ -21,8 +21,7 @@ final class SoupMessageReference: @unchecked Sendable {
   init(_ request: HTTPTransportRequest, on route: Route) throws(HTTPTransportError) {
     let head = request.head
     guard head.scheme?.lowercased() == route.scheme else {
-      throw .invalidRequest(
-        "Invalid scheme \(head.scheme ?? "(none)"): expected \(route.scheme).")
+      throw .invalidRequest("Invalid scheme \(head.scheme ?? "(none)"): expected \(route.scheme).")
     }
     guard let authority = head.authority, isWritable(authority, except: "/?#@\\"),
       let path = head.path, path.hasPrefix("/"), isWritable(path, except: "#"), head.method != .connect

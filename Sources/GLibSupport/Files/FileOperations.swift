@@ -146,9 +146,7 @@ func readRegularFile(
   if fstat(file, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
   guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path: path) }
   guard isAcceptable(status) else { throw .notPrivate(path: path) }
-  guard let bytes = readAll(file, limit: limit) else {
-    throw .system(call: "read", path: path, code: errno)
-  }
+  guard let bytes = readAll(file, limit: limit) else { throw .system(call: "read", path: path, code: errno) }
   return bytes
 }
 

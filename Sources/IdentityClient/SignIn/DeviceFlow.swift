@@ -28,8 +28,7 @@ struct DeviceFlow: Sendable {
     ask.form["claims"] = resolved.claims
     ask.countsInTelemetry = false
     let start = client.timing.uptime()
-    let authorization = try DeviceAuthorization(
-      try await client.tokenEndpoint.send(ask), now: client.now())
+    let authorization = try DeviceAuthorization(try await client.tokenEndpoint.send(ask), now: client.now())
     await request.show(authorization.code)
 
     let grant = [
@@ -83,9 +82,7 @@ private struct DeviceAuthorization: Sendable {
     guard let deviceCode = text("device_code"), let userCode = text("user_code")?.printable(limit: 100),
       // Some servers still have the name of the drafts.
       let address = text("verification_uri") ?? text("verification_url")
-    else {
-      throw IdentityError(.invalidResponse, "The server's response has no device code.")
-    }
+    else { throw IdentityError(.invalidResponse, "The server's response has no device code.") }
     guard let page = HTTPSAddress(address)?.url else {
       throw IdentityError(
         .invalidResponse, "The server sends people to a page without TLS, which is not shown.")

@@ -33,7 +33,9 @@ extension TokenCacheAccessor {
     let common = commonShard
     try await store.update([common], in: group) { contents in
       for (clientID, ids) in accounts.sorted(by: { $0.key < $1.key }) where !ids.isEmpty {
-        contents[common].updateAccountMetadata(clientID: clientID) { $0.signOut(ids.sorted()) }
+        contents[common].updateAccountMetadata(clientID: clientID) {
+          $0.setSignInState(.signedOut, of: ids.sorted())
+        }
       }
     }
   }

@@ -35,13 +35,18 @@ extension TokenCacheAccessor {
   ) async throws(CacheError) -> ImportSummary {
     let parts = document.withoutPopKeys.split(in: group)
     var summary = ImportSummary()
-    let hasOlderStates = document.accountMetadata.isEmpty ? false : try await hasOlderStates()
+    let common = document.accountMetadata.isEmpty ? nil : try await contents(.some([commonShard]))
+    // Whether older versions have written of accounts into the shard without an account.
+    let hasOlderStates =
+      common?[commonShard].accountMetadata.values.contains { !$0.homeAccountIDs.isEmpty } ?? false
     var done = 0
     func add(_ batch: ArraySlice<(shard: ShardID, document: CacheDocument)>) async throws(CacheError) {
       let clouds = clouds
       // What older versions have written of the accounts is moved, so that what is imported counts.
       let states = hasOlderStates ? batch.flatMap { $0.document.accountMetadata.values } : []
-      let places = states.flatMap { self.places(of: $0) }
+      let places = states.flatMap { metadata in
+        metadata.homeAccountIDs.map { place(ofMetadata: metadata.clientID ?? "", of: $0) }
+      }
       let shards = batch.map(\.shard) + (places.isEmpty ? [] : [commonShard])
       summary += try await store.update(shards, in: group) { contents in
         for place in places { contents.moveAccountMetadata(at: place) }
@@ -62,16 +67,6 @@ extension TokenCacheAccessor {
       }
     }
     return summary
-  }
-
-  /// Whether older versions have written of accounts into the shard without an account.
-  private func hasOlderStates() async throws(CacheError) -> Bool {
-    let common = try await contents(.some([commonShard]))[commonShard]
-    return common.accountMetadata.values.contains { !$0.homeAccountIDs.isEmpty }
-  }
-
-  private func places(of metadata: AccountMetadata) -> [MetadataPlace] {
-    metadata.homeAccountIDs.map { place(ofMetadata: metadata.clientID ?? "", of: $0) }
   }
 }
 

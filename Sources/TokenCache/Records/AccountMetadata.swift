@@ -62,10 +62,8 @@ public struct AccountMetadata: CacheRecord {
     setSignInState(state, of: [homeAccountID])
   }
 
-  /// Signs accounts out, thousands at once if need be.
-  mutating func signOut(_ homeAccountIDs: [String]) { setSignInState(.signedOut, of: homeAccountIDs) }
-
-  private mutating func setSignInState(_ state: SignInState, of homeAccountIDs: [String]) {
+  /// Sets the state of accounts, thousands at once if need be.
+  mutating func setSignInState(_ state: SignInState, of homeAccountIDs: [String]) {
     update(homeAccountIDs) { account in
       account["sign_in_state"] = .string(state.rawValue)
       if state == .signedOut { account[Self.authorityMap] = nil }
