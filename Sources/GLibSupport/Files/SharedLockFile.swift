@@ -70,25 +70,17 @@ package final class SharedLockFile: @unchecked Sendable {
   }
 
   /// Makes the counter odd: from now on no reader trusts its memory. The caller holds the lock.
-  package func beginWrite() {
-    guard let counter else { return }
-    let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
-    // It is odd already if a writer died. It is raised all the same, so that a reader that compares two values sees
-    // the change.
-    let next = generation % 2 == 0 ? generation + 1 : generation + 2
-    counter.pointee.store(next, ordering: .sequentiallyConsistent)
-  }
+  package func beginWrite() { raise(toOdd: true) }
 
   /// Makes the counter even again. The caller holds the lock.
-  ///
-  /// - Returns: The new value.
-  @discardableResult
-  package func endWrite() -> UInt64 {
-    guard let counter else { return .max }
+  package func endWrite() { raise(toOdd: false) }
+
+  /// It is odd already if a writer died. It is raised all the same, so that a reader that compares two values sees the change.
+  private func raise(toOdd isOdd: Bool) {
+    guard let counter else { return }
     let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
-    let next = generation % 2 == 0 ? generation + 2 : generation + 1
-    counter.pointee.store(next, ordering: .sequentiallyConsistent)
-    return next
+    let step: UInt64 = generation.isMultiple(of: 2) == isOdd ? 1 : 2
+    counter.pointee.store(generation + step, ordering: .sequentiallyConsistent)
   }
 
   private var counter: UnsafeMutablePointer<Atomic<UInt64>>? {
