@@ -34,10 +34,7 @@ struct FailureMemory: Sendable {
   /// Forgets the failure, of whatever instance.
   func forget() { try? PrivateDirectory.existing(at: directory)?.remove(Self.name) }
 
-  /// The failure of a while ago, if it was this instance's.
-  ///
-  /// - Parameter instance: Asked for only where a failure is remembered at all; `nil` is unknown.
-  /// - Returns: The failure.
+  /// The failure of a while ago, if it was this instance's. The instance is asked for only where a failure is remembered at all.
   func failure(of instance: () -> Instance?) -> IdentityError? {
     guard let directory = try? PrivateDirectory.existing(at: directory),
       let file = try? directory.read(Self.name, limit: 4096),

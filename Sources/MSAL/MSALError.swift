@@ -51,13 +51,7 @@ extension NSError {
     }
   }
 
-  /// An error in ``MSALErrorDomain``.
-  ///
-  /// - Parameters:
-  ///   - specific: The raw value of an ``MSALError`` or ``MSALInternalError``.
-  ///   - message: What happened, in a sentence.
-  ///   - advice: What to do about it, in a sentence.
-  ///   - userInfo: Additional information.
+  /// An error in ``MSALErrorDomain``. `specific` is the raw value of an ``MSALError`` or ``MSALInternalError``.
   convenience init(specific: Int, _ message: String, advice: String? = nil, userInfo: [String: Any] = [:]) {
     let (code, internalCode) = Self.codes(for: specific)
     var userInfo = userInfo

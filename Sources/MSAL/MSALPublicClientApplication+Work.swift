@@ -4,14 +4,9 @@ import IdentityClient
 import TokenCache
 
 extension MSALPublicClientApplication {
-  /// Runs work and calls the block with its outcome on a queue, since the block may block.
-  ///
-  /// - Parameters:
-  ///   - block: Takes the outcome.
-  ///   - queue: The queue of the block; `nil` for one of the library's.
-  ///   - waits: Whether the block is called before this returns if `queue` is `nil`, as MSAL for iOS and macOS does for
-  ///     work on the cache alone. Programs rely on it.
-  ///   - work: The work.
+  /// Runs work and calls the block with its outcome on a queue, by default one of the library's, since the block may block. With
+  /// `waits` the block is called before this returns if `queue` is `nil`, as MSAL for iOS and macOS does for work on the cache
+  /// alone. Programs rely on it.
   func complete<T: Sendable>(
     _ block: @escaping @Sendable (T?, (any Error)?) -> Void, on queue: DispatchQueue?, waits: Bool = false,
     _ work: @escaping @Sendable () async throws -> T
