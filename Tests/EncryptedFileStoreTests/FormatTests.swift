@@ -49,7 +49,7 @@ struct FormatTests {
     #expect(try hex(file[72..<84]) == digits("nonce"))
     #expect(try hex(file[84..<100]) == digits("sealed"))
     #expect(try hex(file[4180..<4196]) == digits("tag"))
-    #expect(try hex(file[4196...]) == digits("check sum"))
+    #expect(try hex(file[4196...]) == digits("checksum"))
     #expect(try hex(SHA256.hash(data: file)) == digits("SHA-256"))
 
     let opened = try SealedFormat.open(file, as: identity, with: DataKeys(current: key, older: []))
