@@ -13,45 +13,73 @@ public struct AuthenticationResult: Sendable {
 
   /// The access token; empty where the server gave none. With a ``PopScheme`` it is a signed HTTP request that holds the
   /// token, made for this result.
-  public internal(set) var accessToken: String
-  public internal(set) var tokenType: String
-  public let expiresOn: Date?
+  public var accessToken: String { contents.accessToken }
+  public var tokenType: String { contents.tokenType }
+  public var expiresOn: Date? { contents.expiresOn }
   /// What the token is for, in the server's words.
-  public let scopes: [String]
-  public let idToken: String?
+  public var scopes: [String] { contents.scopes }
+  public var idToken: String? { contents.idToken }
   /// What the ID token says.
-  public let claims: IDTokenClaims?
-  public let account: Account
+  public var claims: IDTokenClaims? { contents.claims }
+  public var account: Account { contents.account }
   /// The account in the tenant that issued the token.
-  public let tenantProfile: TenantProfile?
+  public var tenantProfile: TenantProfile? { contents.tenantProfile }
   /// The authority that issued the token.
-  public let authority: Authority
-  public let correlationID: UUID
+  public var authority: Authority { contents.authority }
+  public internal(set) var correlationID: UUID
   /// Whether the token has expired and serves only because the token service is down.
-  public let isExtendedLifetime: Bool
+  public var isExtendedLifetime: Bool { contents.isExtendedLifetime }
   /// Why the tokens could not be stored. They are good all the same; without them in the cache the account
   /// has to sign in again.
-  public let cacheError: CacheError?
-  public let source: Source
+  public var cacheError: CacheError? { contents.cacheError }
+  public var source: Source { contents.source }
+
+  private var contents: Contents { shared.contents }
+  /// Shared, so that returning a remembered result copies nothing.
+  private let shared: Shared
+
+  private struct Contents: Sendable {
+    var accessToken: String
+    var tokenType: String
+    let expiresOn: Date?
+    let scopes: [String]
+    let idToken: String?
+    let claims: IDTokenClaims?
+    let account: Account
+    let tenantProfile: TenantProfile?
+    let authority: Authority
+    let isExtendedLifetime: Bool
+    let cacheError: CacheError?
+    let source: Source
+  }
+
+  private final class Shared: Sendable {
+    let contents: Contents
+    init(_ contents: Contents) { self.contents = contents }
+  }
 
   package init(
     accessToken: String, tokenType: String = "Bearer", expiresOn: Date?, scopes: [String], idToken: String?,
     claims: IDTokenClaims?, account: Account, tenantProfile: TenantProfile?, authority: Authority,
     correlationID: UUID, isExtendedLifetime: Bool = false, cacheError: CacheError? = nil, source: Source
   ) {
-    self.accessToken = accessToken
-    self.tokenType = tokenType
-    self.expiresOn = expiresOn
-    self.scopes = scopes
-    self.idToken = idToken
-    self.claims = claims
-    self.account = account
-    self.tenantProfile = tenantProfile
-    self.authority = authority
+    let contents = Contents(
+      accessToken: accessToken, tokenType: tokenType, expiresOn: expiresOn, scopes: scopes, idToken: idToken,
+      claims: claims, account: account, tenantProfile: tenantProfile, authority: authority,
+      isExtendedLifetime: isExtendedLifetime, cacheError: cacheError, source: source)
+    self.init(contents, correlationID)
+  }
+
+  private init(_ contents: Contents, _ correlationID: UUID) {
+    shared = Shared(contents)
     self.correlationID = correlationID
-    self.isExtendedLifetime = isExtendedLifetime
-    self.cacheError = cacheError
-    self.source = source
+  }
+
+  /// The same with the token inside of something else, of another type.
+  func presenting(_ accessToken: String, tokenType: String) -> AuthenticationResult {
+    var contents = contents
+    (contents.accessToken, contents.tokenType) = (accessToken, tokenType)
+    return AuthenticationResult(contents, correlationID)
   }
 
   /// The value of an `Authorization` header field; empty without an access token.

@@ -69,10 +69,8 @@ struct PopProof: Sendable {
   func presenting(
     _ result: AuthenticationResult, at now: Date
   ) throws(IdentityError) -> AuthenticationResult {
-    var result = result
-    result.accessToken = try key.signedRequest(scheme, accessToken: result.accessToken, at: now)
-    result.tokenType = PopScheme.tokenType
-    return result
+    let request = try key.signedRequest(scheme, accessToken: result.accessToken, at: now)
+    return result.presenting(request, tokenType: PopScheme.tokenType)
   }
 }
 

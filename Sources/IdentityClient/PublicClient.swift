@@ -2,6 +2,7 @@ public import FoundationEssentials
 import GLibSupport
 public import HTTPSupport
 public import Logging
+import Synchronization
 public import TokenCache
 
 /// Signs people in to a client application without a secret of its own, and keeps their tokens fresh.
@@ -28,6 +29,7 @@ public final class PublicClient: Sendable {
   let throttle = Throttle()
   let locks: AccountLocks
   let renewals = SharedWork<SilentFlow.Key, AuthenticationResult>()
+  let answers = Mutex(SilentAnswers())
   let browserSession: BrowserSession
   let timing: Timing
   let log: ClientLog
@@ -125,7 +127,8 @@ public final class PublicClient: Sendable {
   public func acquireTokenSilent(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await run(request, request.account) { (proof) async throws(IdentityError) in
+    if let result = rememberedResult(of: request) { return result }
+    return try await run(request, request.account) { (proof) async throws(IdentityError) in
       try await SilentFlow(request, of: self, proof: proof).token()
     }
   }
@@ -144,7 +147,9 @@ public final class PublicClient: Sendable {
   public func acquireTokenFromCache(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
-    try await addingRequestContext(request.correlationID, request.account) { () async throws(IdentityError) in
+    if let result = rememberedResult(of: request) { return result }
+    return try await addingRequestContext(request.correlationID, request.account) {
+      () async throws(IdentityError) in
       let proof = try await proof(for: request.authenticationScheme)
       let result = try await SilentFlow(request, of: self, proof: proof).tokenFromCache()
       guard let proof, let result else { return result }

@@ -6,6 +6,8 @@ import TokenCache
 struct SilentFlow: Sendable {
   private let request: SilentRequest
   private let resolved: ResolvedRequest
+  /// That of the cache when the flow began.
+  private let memoryVersion: UInt64?
   private var client: PublicClient { resolved.client }
 
   /// What makes two calls one: one request to the server serves both.
@@ -33,6 +35,7 @@ struct SilentFlow: Sendable {
     guard !account.homeAccountID.isEmpty else {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
+    memoryVersion = client.cache.memoryVersion
     let metadata = try await client.accountMetadata(of: account)
     if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
     let asked = request.authority ?? configuration.authority
@@ -58,8 +61,10 @@ struct SilentFlow: Sendable {
 
   /// The half of it that asks no server.
   func tokenFromCache() async throws(IdentityError) -> AuthenticationResult? {
-    let cached = try await cachedToken()
-    return cached?.isFresh == true && !isForced ? cached.map { result(of: $0) } : nil
+    guard let cached = try await cachedToken(), cached.isFresh, !isForced else { return nil }
+    let result = result(of: cached)
+    client.remember(result, of: request, cached.found.lifetime, at: memoryVersion)
+    return result
   }
 
   /// Gets a new token, unless another process has stored one meanwhile: from the broker, then by a refresh token. When
@@ -176,13 +181,7 @@ extension SilentFlow {
   }
 
   private func result(of cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
-    client.telemetry.tokenCameFromCache()
-    client.log.debug(
-      "The token came from the cache.",
-      [
-        "account": client.log.personal(request.account.homeAccountID),
-        "correlation": "\(request.correlationID)",
-      ])
+    client.noteTokenFromCache(request)
     let (found, authority) = (cached.found, resolved.authority)
     let issued = authority.kind == .aad ? try? authority.replacingTenant(with: found.tenant) : nil
     return AuthenticationResult(

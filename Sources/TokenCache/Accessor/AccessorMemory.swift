@@ -9,6 +9,8 @@ struct AccessorMemory {
   private var known: Set<ShardID> = []
   private var isComplete = false
   private var results: [TokenLookup: TokenLookupResult] = [:]
+  /// Changes with whatever a lookup depends on.
+  private(set) var version: UInt64 = 0
 
   /// How many results are remembered; when there are more, all are forgotten.
   private static let maximumResults = 20_000
@@ -57,7 +59,9 @@ struct AccessorMemory {
     _ contents: GroupContents, of shards: ShardSelection, generation: UInt64, readAt: Date
   ) {
     if !isCurrent(generation, at: readAt) {
+      let version = version
       self = AccessorMemory(clouds: clouds)
+      self.version = version
       self.generation = generation
       self.readAt = readAt
     }
@@ -72,11 +76,16 @@ struct AccessorMemory {
       known.formUnion(wanted)
     }
     // A tool that ignores the format's rules may have changed what was remembered.
-    results = [:]
+    forgetResults()
   }
 
   mutating func insert(_ instances: [CloudInstance]) {
     for instance in instances { clouds.insert(instance) }
+    forgetResults()
+  }
+
+  private mutating func forgetResults() {
     results = [:]
+    version += 1
   }
 }

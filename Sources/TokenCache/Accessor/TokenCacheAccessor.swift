@@ -80,6 +80,10 @@ public final class TokenCacheAccessor: Sendable {
     remembered { $0.document(shard) }
   }
 
+  /// A number that stays the same while lookups that memory answers have the same results; `nil` where the store has to
+  /// be read.
+  package var memoryVersion: UInt64? { remembered { $0.version } }
+
   /// The result of a lookup that is not in memory.
   func findResult(_ lookup: TokenLookup) async throws(CacheError) -> TokenLookupResult {
     let shard = shard(lookup.homeAccountID)

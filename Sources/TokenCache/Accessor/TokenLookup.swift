@@ -153,9 +153,10 @@ public struct FoundAccessToken: Sendable {
 
   /// The record, shared, so that returning it copies nothing.
   final class Record: Sendable {
+    // First, since every lookup reads it: beside the reference count.
+    let lifetime: TokenLifetime
     let token: AccessToken
     let grantedScopes: [String]
-    let lifetime: TokenLifetime
     let idToken: IDToken?
     let account: Account?
     let tokenType: String

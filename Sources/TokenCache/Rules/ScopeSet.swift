@@ -2,19 +2,30 @@
 public struct ScopeSet: Sendable, Hashable {
   /// Lower-cased scopes.
   public let scopes: Set<String>
+  /// Computed once, since every lookup needs it.
+  private let hash: Int
 
   /// Reads scopes separated by white space.
   public init(_ target: String) {
-    scopes = Set(
-      target.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0).lowercased() })
+    self.init(
+      names: Set(
+        target.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0).lowercased() }
+      ))
   }
 
   /// Makes a set of single scopes.
   public init(_ scopes: some Sequence<String>) {
     var names: Set<String> = []
     for name in scopes.lazy.map(\.normalized) where !name.isEmpty { names.insert(name) }
-    self.scopes = names
+    self.init(names: names)
   }
+
+  private init(names: Set<String>) {
+    scopes = names
+    hash = names.hashValue
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// Whether a token with these scopes satisfies a request for `requested`.
   public func satisfies(_ requested: ScopeSet) -> Bool { requested.scopes.isSubset(of: scopes) }

@@ -19,6 +19,11 @@ package struct TokenLifetime: Sendable, Hashable {
     return isInExtendedLifetime(at: now) ? .extendedLifetime : .expired
   }
 
+  /// Until when a token that is valid now stays so; `nil` for one that never is.
+  package func validUntil(buffer: Double) -> Date? {
+    expiresOn.map { min($0.addingTimeInterval(-buffer), refreshOn ?? .distantFuture) }
+  }
+
   func isExpired(at now: Date, buffer: Double) -> Bool {
     guard let expiresOn else { return true }
     return expiresOn < now.addingTimeInterval(buffer) || isFromTheFuture(at: now)
