@@ -40,12 +40,13 @@ extension SecretServiceConnection {
     var isSecondTry = false
     while true {
       let session = try session(cancellable)
+      let encrypted = try session.encryptedSession()
       if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
       if paths.isEmpty { return [:] }
       var secrets: [ObjectPath: SecretBytes] = [:]
       do throws(SecretServiceError) {
         let reply = try session.call(
-          "GetSecrets", [.objectPaths(paths.map(\.path)), .objectPath(session.path)],
+          "GetSecrets", [.objectPaths(paths.map(\.path)), .objectPath(encrypted.path)],
           reply: "(a{o(oayays)})", cancellable)
         for entry in reply[0].children.map(\.children) {
           guard let path = entry[0].string.map({ ObjectPath(path: $0, owner: session.owner) }),
@@ -106,11 +107,12 @@ extension SecretServiceConnection {
       "\(ServiceInterface.item).Attributes": .dictionary(attributes),
     ])
     let session = try session(of: collection, cancellable)
+    let encoded = try session.encryptedSession().encode(secret)
     return try session.change { () throws(SecretServiceError) in
       let reply = try session.call(
         "CreateItem", of: ServiceInterface.collection, at: collection.path,
         on: .collection(name: collection.lastElement),
-        [properties, session.encode(secret), .boolean(replacing)], reply: "(oo)", cancellable)
+        [properties, encoded, .boolean(replacing)], reply: "(oo)", cancellable)
       let result = try session.result(ofPrompt: reply[1], isAllowed: prompt, cancellable)
       guard let path = (result ?? reply[0]).string, path != ServiceInterface.noPath else {
         throw .malformedAnswer("CreateItem")
@@ -138,10 +140,10 @@ extension SecretServiceConnection {
           in: path.collection, prompt: false, cancellable)
       }
     }
+    let encoded = try session.encryptedSession().encode(secret)
     return try session.change { () throws(SecretServiceError) in
       _ = try session.call(
-        "SetSecret", of: ServiceInterface.item, at: path.path, on: .item, [session.encode(secret)],
-        reply: "()", cancellable)
+        "SetSecret", of: ServiceInterface.item, at: path.path, on: .item, [encoded], reply: "()", cancellable)
       return path
     }
   }

@@ -29,8 +29,9 @@ package final class SecretServiceConnection: Sendable {
     self.allowsPlainSession = allowsPlainSession
   }
 
-  /// Connects on a thread of its own, for a call that will need the session soon. That call waits for it, and throws its
-  /// error. Nothing prompts.
+  /// Connects on a thread of its own, for calls that will need the connection soon. They wait for it, and the first throws its
+  /// error; of those that run while the encrypted session is opened, only those that carry secrets wait for that. Nothing
+  /// prompts.
   ///
   /// - Parameters:
   ///   - timeout: How long that may take.
@@ -41,19 +42,27 @@ package final class SecretServiceConnection: Sendable {
     // Here, so that no call connects first.
     connecting.wait()
     DispatchQueue(label: "llavero.secret-service.connect").async { [self] in
-      defer { connecting.signal() }
-      guard isNeeded() else { return }
-      do throws(SecretServiceError) {
-        try open(Cancellable(timeout: timeout))
-      } catch {
-        failure.withLock { $0 = error }
-      }
+      let cancellable = Cancellable(timeout: timeout)
+      let session = isNeeded() ? connected(cancellable) : nil
+      connecting.signal()
+      session?.open(allowsPlain: allowsPlainSession, cancellable)
+    }
+  }
+
+  private func connected(_ cancellable: Cancellable) -> ServiceSession? {
+    do throws(SecretServiceError) {
+      let session = try ServiceSession(busAddress: busAddress, cancellable)
+      current.withLock { $0 = session }
+      return session
+    } catch {
+      failure.withLock { $0 = error }
+      return nil
     }
   }
 
   /// The algorithms of the session with the service.
   package func sessionAlgorithms(_ cancellable: Cancellable) throws(SecretServiceError) -> String {
-    try session(cancellable).algorithms
+    try session(cancellable).encryptedSession().algorithms
   }
 
   /// Runs `body` again, once, if the service ends while it runs. `body` must begin with a search for what
@@ -75,6 +84,7 @@ package final class SecretServiceConnection: Sendable {
     of path: ObjectPath? = nil, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ServiceSession {
     let session = if let openSession { openSession } else { try connect(cancellable) }
+    try session.checkOpening()
     if let path, path.owner != session.owner { throw .serviceGone }
     return session
   }
@@ -93,12 +103,9 @@ package final class SecretServiceConnection: Sendable {
     // Another thread may have connected meanwhile.
     if let session = openSession { return session }
     if let failure = failure.withLock({ $0.take() }) { throw failure }
-    return try open(cancellable)
-  }
-
-  @discardableResult
-  private func open(_ cancellable: Cancellable) throws(SecretServiceError) -> ServiceSession {
-    let opened = try ServiceSession(busAddress: busAddress, allowsPlain: allowsPlainSession, cancellable)
+    let opened = try ServiceSession(busAddress: busAddress, cancellable)
+    opened.open(allowsPlain: allowsPlainSession, cancellable)
+    _ = try opened.encryptedSession()
     current.withLock { $0 = opened }
     return opened
   }

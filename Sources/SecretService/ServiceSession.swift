@@ -1,17 +1,20 @@
 import CLibsecret
+import Dispatch
 import GLibSupport
 import Glibc
 import Synchronization
 
 /// A bus connection of its own, the run of the service found there, and libsecret's encrypted session with it.
 ///
-/// All calls go to the service's unique name: after a restart, none reaches the new service by accident. Sharing between
-/// threads is safe: libsecret's object is only read once its session is open.
+/// All calls go to the service's unique name: after a restart, none reaches the new service by accident. Calls without a
+/// secret do not need the encrypted session, and may run while another thread opens it.
 final class ServiceSession: Sendable {
   /// The service's unique name on the bus.
   let owner: String
   let bus: BusConnection
-  private let service: ConnectedService
+  private let encrypted = Mutex<Result<EncryptedSession, SecretServiceError>?>(nil)
+  /// Signalled when the encrypted session is open, or could not be opened.
+  private let isOpened = DispatchSemaphore(value: 0)
   /// Whether the service has shown an item without ``ServiceInterface/contentType``, which every item of oo7 has.
   let keepsChanges = Atomic(false)
   /// Whether the service is KeePassXC, recognized by a prompt for a change or the attributes of an item.
@@ -19,10 +22,8 @@ final class ServiceSession: Sendable {
   private let hasFailed = Atomic(false)
   private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
 
-  /// Connects to the bus and opens the session, a plain one only where that is allowed.
-  init(
-    busAddress: String?, allowsPlain: Bool, _ cancellable: Cancellable
-  ) throws(SecretServiceError) {
+  /// Connects to the bus and finds the service. Call ``open(allowsPlain:_:)`` next.
+  init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
     do {
       bus = try BusConnection(address: busAddress, cancellable)
     } catch {
@@ -34,26 +35,46 @@ final class ServiceSession: Sendable {
       }
     }
     owner = try Self.findOwner(bus, cancellable)
-    do {
-      service = try Self.openSession(bus, owner, cancellable)
-    } catch {
-      // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
-      guard case .refused = error else { throw error }
-      service = try Self.openSession(bus, owner, cancellable)
+    // Its class is initialized while no other thread uses this connection.
+    _ = connectedServiceType
+  }
+
+  /// Opens the encrypted session, a plain one only where that is allowed.
+  func open(allowsPlain: Bool, _ cancellable: Cancellable) {
+    let result = Result { () throws(SecretServiceError) in
+      let session: EncryptedSession
+      do throws(SecretServiceError) {
+        session = try Self.openSession(bus, owner, cancellable)
+      } catch {
+        // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
+        guard case .refused = error else { throw error }
+        session = try Self.openSession(bus, owner, cancellable)
+      }
+      // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
+      guard allowsPlain || session.algorithms != "plain" else { throw .encryptionRefused }
+      return session
     }
-    // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
-    guard allowsPlain || algorithms != "plain" else { throw .encryptionRefused }
+    encrypted.withLock { $0 = result }
+    isOpened.signal()
   }
 
-  /// The algorithms of the session; `plain` when the service refused an encrypted one.
-  var algorithms: String {
-    secret_service_get_session_algorithms(service.pointer).map { String(cString: $0) } ?? ""
+  /// The encrypted session. Waits until it is open.
+  ///
+  /// - Throws: Why it could not be opened. The next call needs a new connection then.
+  func encryptedSession() throws(SecretServiceError) -> EncryptedSession {
+    isOpened.wait()
+    isOpened.signal()
+    do {
+      return try encrypted.withLock { $0 ?? .failure(.serviceGone) }.get()
+    } catch {
+      hasFailed.store(true, ordering: .relaxed)
+      throw error
+    }
   }
 
-  /// The session's object path.
-  var path: String {
-    let path = secret_service_get_session_dbus_path(service.pointer)
-    return path.map { String(cString: $0) } ?? ServiceInterface.noPath
+  /// Throws where the encrypted session is known not to open.
+  func checkOpening() throws(SecretServiceError) {
+    if case .failure = encrypted.withLock({ $0 }) { _ = try encryptedSession() }
   }
 
   /// Whether the service still runs, as far as is known, and shares the session's key.
@@ -143,16 +164,9 @@ final class ServiceSession: Sendable {
     _ = try property("Collections", of: ServiceInterface.servicePath, on: .service, { $0 }, cancellable)
   }
 
-  /// The secret as it is sent in this session, of type `(oayays)`.
-  func encode(_ secret: SecretBytes) -> Variant {
-    Variant(taking: secret_service_encode_dbus_secret(service.pointer, secret.value))
-  }
-
   func decode(_ secret: Variant) throws(SecretServiceError) -> SecretBytes {
-    guard let value = secret_service_decode_dbus_secret(service.pointer, secret.pointer) else {
-      throw noting(Self.undecodable)
-    }
-    return SecretBytes(taking: value)
+    guard let value = try encryptedSession().decode(secret) else { throw noting(Self.undecodable) }
+    return value
   }
 
   /// The session's key does not decrypt a secret. Another session's may: KWallet and libsecret differ over leading
@@ -185,7 +199,7 @@ final class ServiceSession: Sendable {
 
   private static func openSession(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> ConnectedService {
+  ) throws(SecretServiceError) -> EncryptedSession {
     do {
       return try bus.withContext { () throws(GLibError) in try makeService(bus, owner, cancellable) }
     } catch {
@@ -195,7 +209,7 @@ final class ServiceSession: Sendable {
 
   private static func makeService(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
-  ) throws(GLibError) -> ConnectedService {
+  ) throws(GLibError) -> EncryptedSession {
     let flags =
       FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
       | FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
@@ -212,7 +226,7 @@ final class ServiceSession: Sendable {
       ])
     guard let object else { throw .unexplained }
 
-    let service = ConnectedService(
+    let service = EncryptedSession(
       taking: object.assumingMemoryBound(to: CLibsecret.SecretService.self), on: bus)
     // libsecret's calls have no timeout of their own.
     try cancellable.enforcingDeadline { () throws(GLibError) in
@@ -226,17 +240,39 @@ final class ServiceSession: Sendable {
   }
 }
 
-/// libsecret's object. It keeps the connection alive until it has stopped listening.
+/// libsecret's object, whose session encrypts secrets on the bus. It keeps the connection alive until it has stopped
+/// listening.
 ///
 /// `@unchecked Sendable`: the object is only read once its session is open.
-private final class ConnectedService: @unchecked Sendable {
-  let pointer: UnsafeMutablePointer<CLibsecret.SecretService>
+final class EncryptedSession: @unchecked Sendable {
+  fileprivate let pointer: UnsafeMutablePointer<CLibsecret.SecretService>
   private let bus: BusConnection
 
-  init(taking pointer: UnsafeMutablePointer<CLibsecret.SecretService>, on bus: BusConnection) {
+  fileprivate init(taking pointer: UnsafeMutablePointer<CLibsecret.SecretService>, on bus: BusConnection) {
     self.pointer = pointer
     self.bus = bus
   }
 
   deinit { g_object_unref(pointer) }
+
+  /// The algorithms of the session; `plain` when the service refused an encrypted one.
+  var algorithms: String {
+    secret_service_get_session_algorithms(pointer).map { String(cString: $0) } ?? ""
+  }
+
+  /// The session's object path.
+  var path: String {
+    let path = secret_service_get_session_dbus_path(pointer)
+    return path.map { String(cString: $0) } ?? ServiceInterface.noPath
+  }
+
+  /// The secret as it is sent in this session, of type `(oayays)`.
+  func encode(_ secret: SecretBytes) -> Variant {
+    Variant(taking: secret_service_encode_dbus_secret(pointer, secret.value))
+  }
+
+  /// `nil` for what the session's key does not decrypt.
+  func decode(_ secret: Variant) -> SecretBytes? {
+    secret_service_decode_dbus_secret(pointer, secret.pointer).map(SecretBytes.init(taking:))
+  }
 }
