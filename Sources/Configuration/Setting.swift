@@ -22,8 +22,12 @@ package struct Setting: Sendable {
   /// Sets it to the value of a text.
   package let read: @Sendable (String, inout Settings) throws(InvalidValue) -> Void
 
+  /// Calls its second argument with where a value stands in the settings. Not a key path: to make those of the table would
+  /// take most of the time in which it is made.
+  private typealias Place<Value> = @Sendable (inout Settings, (inout Value?) -> Void) -> Void
+
   private init<Value>(
-    _ name: String, _ place: any WritableKeyPath<Settings, Value?> & Sendable, _ form: Form<Value>,
+    _ name: String, _ place: @escaping Place<Value>, _ form: Form<Value>,
     _ summary: String, standard: String? = nil, variable: String? = nil, hasOption: Bool = true,
     setup isWrittenBySetup: Bool = false
   ) {
@@ -34,8 +38,15 @@ package struct Setting: Sendable {
     self.variable = variable ?? "LLAVERO_" + Self.variableForm(of: name)
     option = hasOption ? "--" + name : nil
     self.isWrittenBySetup = isWrittenBySetup
-    text = { $0[keyPath: place].map(form.text) }
-    read = { (text, settings) throws(InvalidValue) in settings[keyPath: place] = try form.parse(text) }
+    text = { settings in
+      var (settings, text) = (settings, String?.none)
+      place(&settings) { text = $0.map(form.text) }
+      return text
+    }
+    read = { (text, settings) throws(InvalidValue) in
+      let value = try form.parse(text)
+      place(&settings) { $0 = value }
+    }
   }
 }
 
@@ -53,45 +64,51 @@ extension Setting {
   }
 
   package static let store = Setting(
-    "store", \.store.address, .address, "Store: \(StoreAddress.forms)", standard: "keyring", setup: true)
+    "store", { $1(&$0.store.address) }, .address, "Store: \(StoreAddress.forms)", standard: "keyring",
+    setup: true)
   package static let key = Setting(
-    "key", \.store.key, .key, "Key: \(KeyChoice.forms)", setup: true)
+    "key", { $1(&$0.store.key) }, .key, "Key: \(KeyChoice.forms)", setup: true)
   package static let endpoints = Setting(
-    "endpoints", \.store.endpoints, .plain, "URLs of etcd's members for --store etcd, separated by commas",
+    "endpoints", { $1(&$0.store.endpoints) }, .plain,
+    "URLs of etcd's members for --store etcd, separated by commas",
     setup: true)
   package static let prefix = Setting(
-    "prefix", \.store.prefix, .plain, "Prefix of the names in etcd for --store etcd",
+    "prefix", { $1(&$0.store.prefix) }, .plain, "Prefix of the names in etcd for --store etcd",
     standard: StoreAddress.Cluster.defaultPrefix, setup: true)
   package static let etcdUser = Setting(
-    "etcd-user", \.store.etcdUser, .plain, "etcd user name", setup: true)
+    "etcd-user", { $1(&$0.store.etcdUser) }, .plain, "etcd user name", setup: true)
   package static let etcdPassword = Setting(
-    "etcd-password", \.store.etcdPassword, .key, "Password of the etcd user, in the forms of --key",
+    "etcd-password", { $1(&$0.store.etcdPassword) }, .key, "Password of the etcd user, in the forms of --key",
     setup: true)
   package static let etcdCA = Setting(
-    "etcd-ca", \.store.etcdCA, .path, "PEM file of certificates to trust for etcd alone", setup: true)
+    "etcd-ca", { $1(&$0.store.etcdCA) }, .path, "PEM file of certificates to trust for etcd alone",
+    setup: true)
   package static let collection = Setting(
-    "collection", \.store.collection, .path, "Label or name of the keyring's collection",
+    "collection", { $1(&$0.store.collection) }, .path, "Label or name of the keyring's collection",
     standard: "default", setup: true)
   package static let client = Setting(
-    "client", \.clientID, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID", setup: true)
+    "client", { $1(&$0.clientID) }, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID",
+    setup: true)
   package static let authority = Setting(
-    "authority", \.authority, .plain, "URL of the authority that signs users in",
+    "authority", { $1(&$0.authority) }, .plain, "URL of the authority that signs users in",
     standard: "https://login.microsoftonline.com/common", setup: true)
-  package static let tenant = Setting("tenant", \.tenant, .plain, "Tenant ID or domain", setup: true)
+  package static let tenant = Setting(
+    "tenant", { $1(&$0.tenant) }, .plain, "Tenant ID or domain", setup: true)
   package static let group = Setting(
-    "group", \.group, .group, "Keychain group", standard: KeychainGroup.default.name, setup: true)
+    "group", { $1(&$0.group) }, .group, "Keychain group", standard: KeychainGroup.default.name, setup: true)
   package static let scope = Setting(
-    "scope", \.scopes, .scopes, "Scopes of the token, separated by spaces", standard: "User.Read")
-  package static let account = Setting("account", \.account, .plain, "User name or home account ID")
+    "scope", { $1(&$0.scopes) }, .scopes, "Scopes of the token, separated by spaces", standard: "User.Read")
+  package static let account = Setting("account", { $1(&$0.account) }, .plain, "User name or home account ID")
   package static let origin = Setting(
-    "from", \.origin, .origin, "Borrow tokens from a lender at unix:PATH; off: use the store")
+    "from", { $1(&$0.origin) }, .origin, "Borrow tokens from a lender at unix:PATH; off: use the store")
   package static let broker = Setting(
-    "broker", \.broker, .broker, "Use the identity broker: auto, off or only", standard: "auto")
+    "broker", { $1(&$0.broker) }, .broker, "Use the identity broker: auto, off or only", standard: "auto")
   package static let caBundle = Setting(
-    "ca-bundle", \.caBundle, .path, "PEM file of certificates to trust instead of the system's",
+    "ca-bundle", { $1(&$0.caBundle) }, .path, "PEM file of certificates to trust instead of the system's",
     hasOption: false)
   package static let graphURL = Setting(
-    "graph-url", \.graphURL, .plain, "URL of Microsoft Graph, where the authority's cloud is unknown",
+    "graph-url", { $1(&$0.graphURL) }, .plain,
+    "URL of Microsoft Graph, where the authority's cloud is unknown",
     hasOption: false)
 
   /// The table.
