@@ -23,11 +23,8 @@ enum PrivateWindow {
   ]
 
   /// Adds the switch to a command, and the address right after it: there are browsers that take the next word for the
-  /// switch's value.
-  ///
-  /// - Parameter command: What starts a browser, perhaps by way of `env` or `flatpak run`, with `%s` for the address.
-  ///   Without one, both stand right after the word that names the browser.
-  /// - Returns: `nil` when no browser of the list is in it.
+  /// switch's value. The command starts a browser, perhaps by way of `env` or `flatpak run`, with `%s` for the address;
+  /// without that, both stand right after the word that names the browser. `nil` for a browser that is not in the list.
   static func command(asking command: [String]) -> [String]? {
     for place in withoutEnv(command).indices {
       let name = command[place].split(separator: "/").last?.lowercased() ?? ""

@@ -18,9 +18,7 @@ public struct SignInPage: Sendable, Hashable {
   /// The longest address that is taken, in bytes.
   static let pastedLimit = RedirectMailbox.limit
 
-  /// Asks for addresses until one has the response.
-  ///
-  /// - Returns: `nil` when no more will come.
+  /// Asks for addresses until one has the response; `nil` when no more will come.
   func answer(
     in pasted: BrowserAuthenticator.PastedAddresses, _ isExpected: @Sendable ([String: String]) -> Bool
   ) async -> Result<[String: String], IdentityError>? {
@@ -35,9 +33,7 @@ public struct SignInPage: Sendable, Hashable {
     return nil
   }
 
-  /// The parameters of the response in a pasted address.
-  ///
-  /// - Throws: ``IdentityError`` that says why it is invalid, without its text.
+  /// The parameters of the response in a pasted address. The error says why it is invalid, without its text.
   func answer(
     in text: String, _ isExpected: @Sendable ([String: String]) -> Bool
   ) throws(IdentityError) -> [String: String] {

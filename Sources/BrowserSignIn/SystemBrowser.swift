@@ -97,9 +97,8 @@ public struct SystemBrowser: Sendable {
     }
   }
 
-  /// Starts a command without a shell, with its streams at /dev/null except an output that is read.
-  ///
-  /// - Returns: Whether it runs, or ended well.
+  /// Starts a command without a shell, with its streams at /dev/null except an output that is read, and returns whether it
+  /// runs, or ended well.
   private func run(_ command: [String], output: Output?) async -> Bool {
     let pipe = output == nil ? nil : openPipe()
     let started = try? ChildProcess(

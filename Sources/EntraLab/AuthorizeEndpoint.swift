@@ -17,7 +17,7 @@ extension LabState {
   private static let sessionCookie = "LABSESSION"
 
   mutating func authorize(_ request: LabRequest, _ authority: LabAuthority) -> LabReply {
-    let fields = request.method == "POST" ? request.form : request.query
+    let fields = request.fields
     let app: LabApp
     let redirectURI: String
     do {
@@ -110,12 +110,12 @@ extension LabState {
     _ request: AuthorizeRequest, session: LabUser?, hinted: LabUser?
   ) -> LabReply {
     guard let session, hinted == nil || hinted?.name == session.name else {
-      let failure = OAuthFailure(
-        "login_required", 50058, "Session information is not sufficient for single-sign-on.")
-      return respond(to: request, with: failure)
+      return respond(
+        to: request,
+        with: OAuthFailure(
+          "login_required", 50058, "Session information is not sufficient for single-sign-on."))
     }
-    let account = accounts[session.name] ?? AccountState()
-    if account.mfaScopes != nil {
+    if account(of: session).mfaScopes != nil {
       return respond(
         to: request,
         with: OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication."))
@@ -205,7 +205,7 @@ extension LabState {
 
   /// A new sign-in in the browser, with a second factor if one is required.
   func signIn(_ user: LabUser, app: LabApp, authority: LabAuthority, nonce: String?) -> SignIn {
-    let account = accounts[user.name] ?? AccountState()
+    let account = account(of: user)
     return SignIn(
       user: user, app: app, authority: authority, nonce: nonce, time: now, hasMFA: account.mfaScopes != nil,
       revocations: account.revocations)
@@ -251,7 +251,7 @@ extension LabState {
 
   /// The end session endpoint: ends the browser's session and redirects to the registered URI of the request.
   mutating func logout(_ request: LabRequest) -> LabReply {
-    let fields = request.method == "POST" ? request.form : request.query
+    let fields = request.fields
     browserSessions = Tickets()
     var reply = LabReply(html: HTMLPage.page(title: "Sign out", "<p>You signed out of your account.</p>"))
     let isRegistered = directory.apps.contains { app in

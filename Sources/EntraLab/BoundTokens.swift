@@ -68,9 +68,8 @@ extension LabState {
       throw .init("time")
     }
     if let method = claims["m"], method != .string(request.method) { throw .init("method") }
-    let host = request.base.dropFirst("https://".count)
-    let bareHost = host.split(separator: ":").first ?? host
-    guard let named = claims["u"]?.string, named == host || named == bareHost else { throw .init("host") }
+    let hosts = [request.host[...]] + request.host.split(separator: ":").prefix(1)
+    guard let named = claims["u"]?.string, hosts.contains(named[...]) else { throw .init("host") }
     guard claims["p"] == .string(request.encodedPath) else { throw .init("path") }
     guard let nonce = claims["nonce"]?.string, !nonce.isEmpty,
       settings.popNonce.map({ $0 == nonce }) ?? usedNonces.insert(nonce).inserted
@@ -79,7 +78,6 @@ extension LabState {
   }
 }
 
-/// The check that a signed request failed.
 private struct PopFailure: Error {
   let reason: String
 

@@ -8,9 +8,7 @@ import SwiftASN1
 /// private key in a file. X.509 (RFC 5280) is little more than nested sequences here; swift-certificates would
 /// add a minute of build.
 struct Certificates: Sendable {
-  /// The authority's certificate.
   let authorityPEM: String
-  /// The server's certificate and its key.
   let serverPEM: String
 
   init(validity: ClosedRange<Date>) throws {

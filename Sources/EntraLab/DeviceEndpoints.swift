@@ -23,9 +23,7 @@ extension LabState {
   mutating func deviceCode(
     _ request: LabRequest, _ authority: LabAuthority
   ) throws(OAuthFailure) -> LabReply {
-    guard request.method == "POST" else {
-      throw .invalidRequest(900_561, "The endpoint only accepts POST requests.")
-    }
+    try request.requirePOST()
     let app = try app(request.form["client_id"], at: authority)
     guard let scope = request.form["scope"] else { throw .missing("scope") }
     _ = try ScopeRequest(scope, isToken: true)
@@ -35,20 +33,18 @@ extension LabState {
       userCode: userCode, app: app, authority: authority, scope: scope,
       expires: now + Double(settings.deviceLifetime))
     let page = "\(request.base)/common/oauth2/deviceauth"
-    let response: [String: JSON] = [
-      "device_code": .string(devices.insert(grant)), "user_code": .string(userCode),
-      "verification_uri": .string(page), "expires_in": .integer(settings.deviceLifetime),
-      "interval": .integer(settings.deviceInterval),
-      "message": "To sign in, open the page \(page) in a browser and enter the code \(userCode) there.",
-    ]
-    return LabReply(json: response)
+    return LabReply(
+      json: [
+        "device_code": .string(devices.insert(grant)), "user_code": .string(userCode),
+        "verification_uri": .string(page), "expires_in": .integer(settings.deviceLifetime),
+        "interval": .integer(settings.deviceInterval),
+        "message": "To sign in, open the page \(page) in a browser and enter the code \(userCode) there.",
+      ] as [String: JSON])
   }
 
-  mutating func pollDevice(
-    _ form: Parameters, _ app: LabApp, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
-  ) throws(OAuthFailure) -> [String: JSON] {
-    guard let name = form["device_code"] else { throw .missing("device_code") }
-    guard let grant = devices[name], grant.app.clientID == app.clientID else {
+  mutating func pollDevice(_ request: TokenRequest) throws(OAuthFailure) -> [String: JSON] {
+    guard let name = request.form["device_code"] else { throw .missing("device_code") }
+    guard let grant = devices[name], grant.app.clientID == request.app.clientID else {
       throw OAuthFailure("bad_verification_code", 70018, "The device code is not recognized.")
     }
     let now = now
@@ -63,13 +59,10 @@ extension LabState {
       throw OAuthFailure("authorization_pending", 70016, "Authorization is pending. Continue polling.")
     case .declined:
       throw OAuthFailure("authorization_declined", 70019, "The end user denied the authorization request.")
-    case .used:
-      throw .grant(54005, "The device code was already redeemed.", nil)
+    case .used: throw .grant(54005, "The device code was already redeemed.")
     case .approved(let signIn):
       devices[name]?.decision = .used
-      return try issue(
-        signIn, try ScopeRequest(grant.scope, isToken: true), authority, claims, keyID: boundKey(form),
-        base: base)
+      return try issue(signIn, ScopeRequest(grant.scope, isToken: true), request)
     }
   }
 
@@ -123,7 +116,6 @@ extension LabState {
   }
 }
 
-/// A user's decision on a device code.
 struct DeviceDecision: Decodable, Sendable {
   /// nil: the newest pending one.
   var userCode: String?

@@ -11,7 +11,7 @@ extension LabState {
       prefix = "/" + tenant.id
     }
     let version = isADFS ? "" : "/v2.0"
-    let host = base.dropFirst("https://".count)
+    let host = JSON.string(request.host)
     let metadata: [String: JSON] = [
       "issuer": .string(try issuer(of: authority, base: base)),
       "authorization_endpoint": "\(base)\(prefix)/oauth2\(version)/authorize",
@@ -37,9 +37,7 @@ extension LabState {
       "http_logout_supported": true,
       "frontchannel_logout_supported": true,
       "tenant_region_scope": nil,
-      "cloud_instance_name": .string(String(host)),
-      "cloud_graph_host_name": .string(String(host)),
-      "msgraph_host": .string(String(host)),
+      "cloud_instance_name": host, "cloud_graph_host_name": host, "msgraph_host": host,
       "rbac_url": "https://pas.windows.net",
     ]
     return LabReply(json: metadata.overlaid(with: settings.metadata))
@@ -60,8 +58,7 @@ extension LabState {
       throw .missing("authorization_endpoint")
     }
     let parts = endpoint.split(separator: "/", omittingEmptySubsequences: false)
-    let origin = request.base.dropFirst("https://".count)
-    let port = origin.split(separator: ":").last ?? ""
+    let port = request.host.split(separator: ":").last ?? ""
     let names = ["localhost", "127.0.0.1", "[::1]"]
     let host = parts.count > 3 && parts[0] == "https:" ? parts[2].lowercased() : ""
     // Some clients omit the port in a request for an instance.

@@ -1,3 +1,5 @@
+import CGLib
+
 /// The names and values of a query or a form (`application/x-www-form-urlencoded`).
 struct Parameters: Sendable {
   let pairs: [(name: String, value: String)]
@@ -47,19 +49,9 @@ private func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
 
 /// Encodes everything but the unreserved characters of RFC 3986 as `%XX`.
 func percentEncode(_ text: String) -> String {
-  let digits = Array("0123456789ABCDEF".utf8)
-  var result: [UInt8] = []
-  for byte in text.utf8 {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      result.append(byte)
-    default:
-      result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    }
-  }
-  return String(decoding: result, as: UTF8.self)
+  let encoded = g_uri_escape_string(text, nil, 0)
+  defer { g_free(encoded) }
+  return encoded.map { String(cString: $0) } ?? ""
 }
 
 func encodeForm(_ pairs: [(String, String)]) -> String {
@@ -67,14 +59,7 @@ func encodeForm(_ pairs: [(String, String)]) -> String {
 }
 
 func escapeHTML(_ text: String) -> String {
-  text.reduce(into: "") { result, character in
-    switch character {
-    case "&": result += "&amp;"
-    case "<": result += "&lt;"
-    case ">": result += "&gt;"
-    case "\"": result += "&quot;"
-    case "'": result += "&#39;"
-    default: result.append(character)
-    }
-  }
+  let escaped = g_markup_escape_text(text, -1)
+  defer { g_free(escaped) }
+  return escaped.map { String(cString: $0) } ?? ""
 }

@@ -1,6 +1,5 @@
 import FoundationEssentials
 
-/// A request to Microsoft Graph that was refused.
 private struct GraphFailure: Error {
   let status: Int
   let code: String
@@ -48,7 +47,7 @@ extension LabState {
           "email": token.signIn.user.userPrincipalName,
         ])
     } catch {
-      return errorReply(error, requestID: randomIdentifier(), correlation: randomIdentifier())
+      return errorReply(error)
     }
   }
 
@@ -69,7 +68,7 @@ extension LabState {
     guard now < token.expires else {
       throw unauthorized("Lifetime validation failed, the token is expired.")
     }
-    let account = accounts[token.signIn.user.name] ?? AccountState()
+    let account = account(of: token.signIn.user)
     if token.isContinuouslyEvaluated, account.revocations != token.signIn.revocations {
       let time = Int((account.revokedAt ?? now).timeIntervalSince1970)
       let claims = #"{"access_token":{"nbf":{"essential":true,"value":"\#(time)"}}}"#
@@ -90,7 +89,9 @@ extension LabState {
       status: 401, code: "InvalidAuthenticationToken", message: message, challenge: "Bearer realm=\"\"")
   }
 
-  private func errorReply(_ failure: GraphFailure, requestID: String, correlation: String) -> LabReply {
+  private func errorReply(
+    _ failure: GraphFailure, requestID: String = randomIdentifier(), correlation: String = randomIdentifier()
+  ) -> LabReply {
     let inner: JSON = [
       "date": .string(String(now.formatted(.iso8601).dropLast())), "request-id": .string(requestID),
       "client-request-id": .string(correlation),
@@ -212,8 +213,7 @@ extension LabState {
       let reply: LabReply
       if item.dependsOn?.contains(where: failed.contains) == true {
         reply = errorReply(
-          GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"),
-          requestID: randomIdentifier(), correlation: randomIdentifier())
+          GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"))
       } else if let fault = takeFault(for: .batchItem) {
         reply = fault.reply { self.response(to: item, base: request.base, token) }
       } else {
@@ -240,11 +240,10 @@ extension LabState {
         method: item.method.uppercased(), path: parts.first?.split(separator: "/") ?? [],
         query: Parameters(parts.count > 1 ? parts[1] : ""), base: base, token)
     } catch {
-      return errorReply(error, requestID: randomIdentifier(), correlation: randomIdentifier())
+      return errorReply(error)
     }
   }
 
-  /// A PNG image of one pixel.
   private static let photo: [UInt8] = Array(
     Data(
       base64Encoded:

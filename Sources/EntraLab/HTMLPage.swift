@@ -1,4 +1,3 @@
-/// The lab's pages: simple HTML for browsers and scripts.
 enum HTMLPage {
   static func page(title: String, _ content: String) -> String {
     """

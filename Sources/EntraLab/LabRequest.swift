@@ -1,4 +1,3 @@
-/// A request to one of the lab's endpoints.
 struct LabRequest: Sendable {
   let method: String
   /// The path, percent-decoded.
@@ -13,6 +12,15 @@ struct LabRequest: Sendable {
   /// The header fields by their names in lower case.
   let headers: [String: String]
   let body: [UInt8]
+
+  /// The host and port of the origin.
+  var host: String { String(base.dropFirst("https://".count)) }
+  /// The fields of a form or, with another method, of the query.
+  var fields: Parameters { method == "POST" ? form : query }
+
+  func requirePOST() throws(OAuthFailure) {
+    if method != "POST" { throw .invalidRequest(900_561, "The endpoint only accepts POST requests.") }
+  }
 }
 
 /// A response, and how its connection ends.

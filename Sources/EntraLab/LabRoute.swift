@@ -9,7 +9,6 @@ struct LabAuthority: Sendable, Equatable {
   }
 
   let kind: Kind
-  /// The tenant in the path.
   let tenant: String
   /// The path before the endpoint's, for example `/common`; may be empty.
   let prefix: String
@@ -30,7 +29,6 @@ struct LabAuthority: Sendable, Equatable {
   }
 }
 
-/// The endpoint and authority of a request.
 struct LabRoute: Sendable {
   let endpoint: LabEndpoint
   let authority: LabAuthority?

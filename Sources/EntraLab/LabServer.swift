@@ -8,7 +8,6 @@ import Glibc
 ///
 /// `@unchecked Sendable`: `server` and `handler` are used on the main loop's thread only.
 final class LabServer: @unchecked Sendable {
-  /// The largest body that is read.
   static let maximumBodySize = 1 << 20
 
   let port: Int
@@ -71,7 +70,6 @@ final class LabServer: @unchecked Sendable {
     return LabServer(thread: thread, server: server, handler: handler, port: bound)
   }
 
-  /// Sends the delayed responses.
   func sendDelayedResponses() {
     thread.invoke { [self] in
       for source in handler.delays { g_source_set_ready_time(source, 0) }

@@ -75,7 +75,7 @@ package enum AccountCondition: String, Codable, Sendable, CaseIterable {
       OAuthFailure(
         "unauthorized_client", 53005, "Application needs to enforce Intune protection policies.",
         suberror: "protection_policy_required")
-    case .accountDisabled: .grant(50057, "The user account is disabled.", nil)
+    case .accountDisabled: .grant(50057, "The user account is disabled.")
     }
   }
 }

@@ -20,11 +20,9 @@ struct LabState: Sendable {
   var waiters: [Waiter] = []
   var isStopped = false
 
-  init(key: SigningKey) {
-    self.key = key
-  }
-
   var now: Date { Date() + Double(settings.clockSkew) }
+
+  func account(of user: LabUser) -> AccountState { accounts[user.name] ?? AccountState() }
 
   /// Resets everything but the key and the waiting requests.
   mutating func reset() {
@@ -106,7 +104,6 @@ func isPlain(_ text: String) -> Bool {
   text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
 }
 
-/// The state of a user.
 struct AccountState: Sendable {
   var condition: AccountCondition?
   /// nil: no second factor is needed; empty: for everything.
@@ -118,7 +115,6 @@ struct AccountState: Sendable {
   var consents: Set<String> = []
 }
 
-/// A user's sign-in to an app.
 struct SignIn: Sendable {
   let user: LabUser
   var app: LabApp

@@ -21,7 +21,7 @@ struct OAuthFailure: Error, Sendable {
     self.claims = claims
   }
 
-  static func grant(_ number: Int, _ text: String, _ suberror: String?) -> OAuthFailure {
+  static func grant(_ number: Int, _ text: String, _ suberror: String? = nil) -> OAuthFailure {
     OAuthFailure("invalid_grant", number, text, suberror: suberror)
   }
 
@@ -31,10 +31,6 @@ struct OAuthFailure: Error, Sendable {
 
   static func missing(_ parameter: String) -> OAuthFailure {
     .invalidRequest(900_144, "The request body must contain the following parameter: '\(parameter)'.")
-  }
-
-  static func unknownTenant(_ name: String) -> OAuthFailure {
-    OAuthFailure("invalid_tenant", 90002, "Tenant '\(name)' not found.")
   }
 
   static func unknownApp(_ clientID: String) -> OAuthFailure {

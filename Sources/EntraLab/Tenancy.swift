@@ -11,7 +11,9 @@ extension LabState {
     case "common": return .anyAccount
     case "organizations": return .workAccount
     default:
-      guard let tenant = directory.tenant(authority.tenant) else { throw .unknownTenant(authority.tenant) }
+      guard let tenant = directory.tenant(authority.tenant) else {
+        throw OAuthFailure("invalid_tenant", 90002, "Tenant '\(authority.tenant)' not found.")
+      }
       return .one(tenant)
     }
   }
@@ -24,8 +26,7 @@ extension LabState {
     case .one(let tenant) where user.objectID(in: tenant.id) != nil: return tenant.id
     case .workAccount, .one:
       throw .grant(
-        50020, "User account '\(user.userPrincipalName)' does not exist in tenant '\(authority.tenant)'.", nil
-      )
+        50020, "User account '\(user.userPrincipalName)' does not exist in tenant '\(authority.tenant)'.")
     }
   }
 

@@ -1,12 +1,19 @@
 import Crypto
 import FoundationEssentials
 
+/// A request to the token endpoint by a valid client.
+struct TokenRequest: Sendable {
+  let form: Parameters
+  let app: LabApp
+  let authority: LabAuthority
+  let claims: ClaimsRequest
+  let base: String
+}
+
 /// The token endpoint and its three grants.
 extension LabState {
   mutating func token(_ request: LabRequest, _ authority: LabAuthority) throws(OAuthFailure) -> LabReply {
-    guard request.method == "POST" else {
-      throw .invalidRequest(900_561, "The endpoint only accepts POST requests.")
-    }
+    try request.requirePOST()
     let form = request.form
     let app = try app(form["client_id"], at: authority)
     if form["client_secret"] != nil || form["client_assertion"] != nil {
@@ -14,15 +21,14 @@ extension LabState {
         "invalid_client", 700_025,
         "Client is public so neither 'client_assertion' nor 'client_secret' may be sent.")
     }
-    let claims = try ClaimsRequest(form["claims"])
+    let token = TokenRequest(
+      form: form, app: app, authority: authority, claims: try ClaimsRequest(form["claims"]),
+      base: request.base)
     let response: [String: JSON]
     switch form["grant_type"] {
-    case "authorization_code":
-      response = try redeemCode(form, app, authority, claims, base: request.base)
-    case "refresh_token":
-      response = try refresh(form, app, authority, claims, base: request.base)
-    case "urn:ietf:params:oauth:grant-type:device_code", "device_code":
-      response = try pollDevice(form, app, authority, claims, base: request.base)
+    case "authorization_code": response = try redeemCode(token)
+    case "refresh_token": response = try refresh(token)
+    case "urn:ietf:params:oauth:grant-type:device_code", "device_code": response = try pollDevice(token)
     case .some(let other):
       throw OAuthFailure(
         "unsupported_grant_type", 70003, "The app requested an unsupported grant type '\(other)'.")
@@ -33,31 +39,27 @@ extension LabState {
     return reply
   }
 
-  private mutating func redeemCode(
-    _ form: Parameters, _ app: LabApp, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
-  ) throws(OAuthFailure) -> [String: JSON] {
+  private mutating func redeemCode(_ request: TokenRequest) throws(OAuthFailure) -> [String: JSON] {
+    let form = request.form
     guard let name = form["code"] else { throw .missing("code") }
-    guard let code = codes[name], code.signIn.app.clientID == app.clientID else {
-      throw .grant(70000, "Provided grant is invalid or malformed.", nil)
+    guard let code = codes[name], code.signIn.app.clientID == request.app.clientID else {
+      throw .grant(70000, "Provided grant is invalid or malformed.")
     }
-    if code.isUsed {
-      throw .grant(54005, "OAuth2 Authorization code was already redeemed.", nil)
-    }
+    if code.isUsed { throw .grant(54005, "OAuth2 Authorization code was already redeemed.") }
     codes[name]?.isUsed = true
-    if code.expires < now { throw .grant(70008, "The provided authorization code has expired.", nil) }
+    if code.expires < now { throw .grant(70008, "The provided authorization code has expired.") }
     if form["redirect_uri"] != code.request.redirectURI {
       throw OAuthFailure(
         "invalid_client", 500_112,
         "The reply address does not match the one provided when requesting the authorization code.")
     }
     try checkVerifier(form["code_verifier"], code.request.parameters)
-    let tenant = try tenant(of: code.signIn.user, at: authority)
+    let tenant = try tenant(of: code.signIn.user, at: request.authority)
     if try tenant != self.tenant(of: code.signIn.user, at: code.signIn.authority) {
-      throw .grant(700_005, "Provided authorization code is intended to use against other tenant.", nil)
+      throw .grant(700_005, "Provided authorization code is intended to use against other tenant.")
     }
     let scope = form["scope"] ?? code.request.parameters["scope"] ?? ""
-    let scopes = try ScopeRequest(scope, isToken: true)
-    return try issue(code.signIn, scopes, authority, claims, keyID: boundKey(form), base: base)
+    return try issue(code.signIn, ScopeRequest(scope, isToken: true), request)
   }
 
   /// PKCE (RFC 7636 section 4.6).
@@ -65,25 +67,24 @@ extension LabState {
     guard let challenge = parameters["code_challenge"] else {
       if verifier != nil {
         throw .grant(
-          501_481, "The Code_Verifier was sent, but no code_challenge in the authorization request.", nil)
+          501_481, "The Code_Verifier was sent, but no code_challenge in the authorization request.")
       }
       return
     }
     guard let verifier else {
-      throw .grant(50148, "The code_verifier is missing, which the authorization request calls for.", nil)
+      throw .grant(50148, "The code_verifier is missing, which the authorization request calls for.")
     }
     let isHashed = parameters["code_challenge_method"] == "S256"
     let computed = isHashed ? base64URL(SHA256.hash(data: Array(verifier.utf8))) : verifier
     guard computed == challenge, (43...128).contains(verifier.count) else {
       throw .grant(
-        501_481, "The Code_Verifier does not match the code_challenge supplied in the authorization request.",
-        nil)
+        501_481, "The Code_Verifier does not match the code_challenge supplied in the authorization request."
+      )
     }
   }
 
-  private mutating func refresh(
-    _ form: Parameters, _ app: LabApp, _ authority: LabAuthority, _ claims: ClaimsRequest, base: String
-  ) throws(OAuthFailure) -> [String: JSON] {
+  private mutating func refresh(_ request: TokenRequest) throws(OAuthFailure) -> [String: JSON] {
+    let (form, app, authority) = (request.form, request.app, request.authority)
     guard let name = form["refresh_token"] else { throw .missing("refresh_token") }
     guard let token = refreshTokens[name], token.signIn.authority.isCompatible(with: authority) else {
       throw .grant(9_002_313, "Invalid request. Request is malformed or invalid.", "bad_token")
@@ -100,7 +101,7 @@ extension LabState {
       throw .grant(70000, "The refresh token was used before.", "bad_token")
     }
     _ = try tenant(of: signIn.user, at: authority)
-    let account = accounts[signIn.user.name] ?? AccountState()
+    let account = account(of: signIn.user)
     if let condition = account.condition { throw condition.failure }
     if account.revocations != signIn.revocations {
       throw .grant(
@@ -121,11 +122,11 @@ extension LabState {
     }
     if settings.strictRefreshTokens { refreshTokens[name]?.isUsed = true }
     (signIn.app, signIn.authority, signIn.nonce) = (app, authority, nil)
-    return try issue(signIn, scopes, authority, claims, keyID: boundKey(form), base: base)
+    return try issue(signIn, scopes, request)
   }
 
   func missingConsent(_ scopes: ScopeRequest, of user: LabUser, to app: LabApp) -> String? {
-    let consents = accounts[user.name]?.consents ?? []
+    let consents = account(of: user).consents
     let isMissing = scopes.names.contains {
       settings.consentScopes.contains($0) && !consents.contains(app.clientID + " " + $0)
     }

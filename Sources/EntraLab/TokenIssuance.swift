@@ -3,17 +3,16 @@ import FoundationEssentials
 
 /// The issued tokens.
 extension LabState {
-  /// The token response for a sign-in, at an authority.
   mutating func issue(
-    _ signIn: SignIn, _ requested: ScopeRequest, _ authority: LabAuthority, _ claims: ClaimsRequest,
-    keyID: String?, base: String
+    _ signIn: SignIn, _ requested: ScopeRequest, _ request: TokenRequest
   ) throws(OAuthFailure) -> [String: JSON] {
+    let (authority, claims, keyID) = (request.authority, request.claims, try boundKey(request.form))
     let tenant = try tenant(of: signIn.user, at: authority)
     var scopes = requested
     scopes.remove(settings.declinedScopes)
     let lifetime = claims.isContinuouslyEvaluated ? settings.longTokenLifetime : settings.tokenLifetime
     let time = Int(now.timeIntervalSince1970)
-    let identity = identityClaims(of: signIn, in: tenant, base: base)
+    let identity = identityClaims(of: signIn, in: tenant, base: request.base)
       .merging(["iat": .integer(time), "nbf": .integer(time), "exp": .integer(time + lifetime)]) { $1 }
 
     var response: [String: JSON] = [

@@ -62,8 +62,6 @@ package final class HTTPListener: @unchecked Sendable {
   }
 
   /// Makes sure of libsoup, before any listener begins.
-  ///
-  /// - Throws: ``ListeningError/noLibrary(_:)``
   package static func loadLibrary() throws(ListeningError) {
     if let problem = llavero_libsoup_problem() { throw .noLibrary(String(cString: problem)) }
   }

@@ -29,11 +29,8 @@ package final class ListenerExchange: @unchecked Sendable {
       GConnectFlags(rawValue: 0))
   }
 
-  /// Sends the response; does nothing the second time, or when the connection is gone.
-  ///
-  /// - Parameters:
-  ///   - response: The response.
-  ///   - sent: Called when the kernel has taken it, or when the other side is gone.
+  /// Sends the response; does nothing the second time, or when the connection is gone. `sent` is called when the kernel has
+  /// taken it, or when the other side is gone.
   package func reply(_ response: ListenerResponse, sent: (() -> Void)? = nil) {
     guard let message, !isAnswered else { return }
     isAnswered = true

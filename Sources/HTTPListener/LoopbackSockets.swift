@@ -6,8 +6,7 @@ package struct LoopbackSockets: Sendable {
   package let port: UInt16
   package let sockets: [GObjectReference<GSocket>]
 
-  /// - Parameter wanted: 0 for any free port.
-  /// - Throws: ``ListeningError``
+  /// Listens on the wanted port; on any free one for 0.
   package init(port wanted: UInt16) throws(ListeningError) {
     GIOTypes.register()
     var attempts = wanted == 0 ? 10 : 1

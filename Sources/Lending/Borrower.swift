@@ -11,9 +11,7 @@ public struct Borrower: Sendable, Hashable {
   /// Distinguishes it from a later process with the same number, or from any other connection.
   let identity: UInt64
 
-  /// - Parameters:
-  ///   - peer: The other end of the connection.
-  ///   - connection: A number that no other connection has.
+  /// The process at the other end of a connection, which has a number that no other connection has.
   init(_ peer: SocketPeer?, connection: UInt64) {
     let status = peer.flatMap { $0.process > 0 ? ProcessStatus($0.process) : nil }
     user = peer?.user

@@ -244,9 +244,8 @@ public final class Lender: Sendable {
 
   private func begin(_ borrower: Borrower) -> Bool {
     state.withLock { state in
-      let count = state.requests[borrower.process ?? 0] ?? 0
-      guard count < Self.maximumRequests else { return false }
-      state.requests[borrower.process ?? 0] = count + 1
+      guard state.requests[borrower.process ?? 0, default: 0] < Self.maximumRequests else { return false }
+      state.requests[borrower.process ?? 0, default: 0] += 1
       return true
     }
   }

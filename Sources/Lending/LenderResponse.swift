@@ -10,7 +10,6 @@ struct LenderResponse {
 
   private let members: JSONObject
 
-  /// - Throws: ``IdentityError/Code/brokerFailed``.
   init(_ body: Data) throws(IdentityError) {
     do throws(ForeignJSONError) {
       members = try JSONObject(foreign: body, within: Self.limits)
@@ -20,8 +19,6 @@ struct LenderResponse {
   }
 
   /// The token in the response, and the tenant that issued it.
-  ///
-  /// - Throws: ``IdentityError/Code/brokerFailed``.
   func token(
     for request: BrokerRequest, source: String, at now: Date
   ) throws(IdentityError) -> (BrokerToken, tenant: String?) {

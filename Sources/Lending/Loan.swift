@@ -49,8 +49,6 @@ public struct Loan: Sendable, Hashable {
   }
 
   /// Reads the terms in a lender's response.
-  ///
-  /// - Throws: ``IdentityError/Code/brokerFailed``.
   init(_ response: LenderResponse, source: String) throws(IdentityError) {
     guard let url = URL(string: try response.text("authority")), let authority = try? Authority(url: url)
     else { throw .lenderFailed("its response names no valid authority") }

@@ -9,10 +9,7 @@ struct LoanClock: Sendable {
   private let now: @Sendable () -> Date
   private let uptime: @Sendable () -> Duration
 
-  /// - Parameters:
-  ///   - end: When the loan ends.
-  ///   - now: The clock.
-  ///   - uptime: The time since some moment, that of a suspended machine included.
+  /// The uptime is the time since some moment, that of a suspended machine included.
   init(end: Date, now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration) {
     self.end = end
     self.now = now

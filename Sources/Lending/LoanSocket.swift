@@ -30,8 +30,6 @@ final class LoanSocket: Sendable {
   }
 
   /// Takes a socket that another program listens on, such as systemd (`sd_listen_fds(3)`).
-  ///
-  /// - Throws: ``LendingError/notListening(descriptor:)``
   static func passed(_ descriptor: Int32) throws(LendingError) -> LoanSocket {
     func option(_ name: Int32) -> Int32? {
       var (value, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
@@ -44,13 +42,8 @@ final class LoanSocket: Sendable {
     return LoanSocket(path: socketPath(of: descriptor), socket: try socket(descriptor), place: nil)
   }
 
-  /// Makes a socket. One without a listener is replaced.
-  ///
-  /// - Parameters:
-  ///   - path: Its path; `nil` for one in a new directory of its own.
-  ///   - isOpen: Whether other users who can reach it may connect.
-  /// - Returns: The listening socket.
-  /// - Throws: ``LendingError``
+  /// Makes a socket, without a path in a new directory of its own. One without a listener is replaced. If it is open, other users
+  /// who can reach it may connect.
   static func made(at path: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
     let runtime = RuntimeDirectory(environment: processEnvironment())
     var ownDirectory: String?

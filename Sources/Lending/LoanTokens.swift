@@ -38,7 +38,6 @@ final class LoanTokens: Sendable {
     self.source = source
   }
 
-  /// - Throws: ``LoanRefusal``.
   func token(for query: TokenQuery) async throws(LoanRefusal) -> AuthenticationResult {
     let result: AuthenticationResult
     do throws(IdentityError) {

@@ -18,9 +18,7 @@ final class Permissions: Sendable {
     self.ask = ask
   }
 
-  /// Waits for the user's decision.
-  ///
-  /// - Returns: `nil` when too many borrowers wait already.
+  /// Waits for the user's decision; `nil` when too many borrowers wait already.
   func allows(_ borrower: Borrower, _ scopes: [String]) async -> Bool? {
     let decision: Task<Bool?, Never>? = state.withLock { state in
       if let decision = state.decisions[borrower] { return decision }

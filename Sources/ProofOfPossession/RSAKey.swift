@@ -12,8 +12,6 @@ struct RSAKey: PopKey {
   let id: String
 
   /// Makes a new key.
-  ///
-  /// - Throws: ``CacheError/Code/unavailable``.
   init() throws(CacheError) {
     do {
       try self.init(_RSA.Signing.PrivateKey(keySize: .bits2048))

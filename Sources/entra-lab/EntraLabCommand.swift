@@ -26,28 +26,17 @@ struct EntraLabCommand: AsyncParsableCommand {
   func run() async throws {
     let signals = SignalWaiter([SIGINT, SIGTERM])
     let lab = try await Lab.start(port: port, directory: directory)
-    let summary = Summary(
-      authority: lab.authority(), caBundle: lab.caBundlePath, control: lab.baseURL + "/__ctl")
-    print(try json ? summary.json : summary.lines)
+    // In the order of their names.
+    let summary = [
+      ("authority", lab.authority()), ("caBundle", lab.caBundlePath), ("control", lab.baseURL + "/__ctl"),
+    ]
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let object = try encoder.encode(Dictionary(uniqueKeysWithValues: summary))
+    print(json ? String(decoding: object, as: UTF8.self) : summary.map(\.1).joined(separator: "\n"))
     fflush(nil)
     await signals.wait()
     await lab.stop()
-  }
-}
-
-private struct Summary: Encodable {
-  let authority: String
-  let caBundle: String
-  let control: String
-
-  var lines: String { [authority, caBundle, control].joined(separator: "\n") }
-
-  var json: String {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
   }
 }
 

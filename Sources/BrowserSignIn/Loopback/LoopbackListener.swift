@@ -16,15 +16,10 @@ package final class LoopbackListener: Sendable {
   private let thread: MainLoopThread
   private let server: LoopbackServer
 
-  /// Starts to listen.
-  ///
-  /// - Parameters:
-  ///   - port: 0 for any free port.
-  ///   - path: The redirect URI's path; it begins with `/`.
-  ///   - mode: How the authority sends its response. After a query the browser is sent on to a path without the code.
-  ///   - isExpected: Whether these parameters belong to this sign-in: compares `state`, in constant time. Called
-  ///     on another thread; must not block.
-  /// - Throws: ``ListeningError``.
+  /// Starts to listen, on any free port for 0. The path is the redirect URI's, and begins with `/`; the mode is how the authority
+  /// sends its response. After a query the browser is sent on to a path without the code. `isExpected` says whether the
+  /// parameters belong to this sign-in: it compares `state`, in constant time. It is called on another thread, and must not
+  /// block.
   package init(
     port: UInt16 = 0, path: String = "/", mode: ResponseMode,
     isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
@@ -42,19 +37,16 @@ package final class LoopbackListener: Sendable {
   deinit { close() }
 
   /// Sends a browser to a page by way of an address of this machine, once, whatever mode the response has. Other users
-  /// can read what a browser is started with; a second request of the address ends the wait.
-  ///
-  /// - Returns: The address, which goes on when the call has returned.
+  /// can read what a browser is started with; a second request of the address ends the wait. It goes on when the call has
+  /// returned.
   package func launchAddress(of page: String) -> String {
     thread.invoke { [server] in server.launch(page) }
     return "http://localhost:\(port)\(server.launchPath)"
   }
 
-  /// Waits for the expected response, and until the browser has got its page.
+  /// Waits for the expected response, which may be an error's, and until the browser has got its page.
   ///
-  /// - Returns: The parameters, also those of an error response.
-  /// - Throws: ``IdentityError``: `timedOut`, `invalidState` where the page was opened twice, `cancelled` also where the
-  ///   listener is closed.
+  /// - Throws: `timedOut`, `invalidState` where the page was opened twice, `cancelled` also where the listener is closed.
   package func response(timeout: Duration) async throws(IdentityError) -> [String: String] {
     let call = LoopbackCall(timeout: timeout, onCancel: .signInCancelled, onTimeout: .signInTimedOut())
     do throws(IdentityError) {

@@ -19,14 +19,8 @@ final class RedirectListener: Sendable {
   private let answer: @Sendable (URL) -> [String: String]?
   private let queue = DispatchQueue(label: "llavero.redirect")
 
-  /// Starts to listen.
-  ///
-  /// - Parameters:
-  ///   - directory: Where the processes of this user meet.
-  ///   - redirectURI: The one that the address begins with.
-  ///   - state: That of the sign-in.
-  ///   - isExpected: Says whether these parameters answer this sign-in. Called on another thread; must not block.
-  /// - Throws: ``PrivateFileError``
+  /// Starts to listen, in the directory where the processes of this user meet. `isExpected` says whether the parameters answer
+  /// this sign-in. It is called on another thread, and must not block.
   init(
     directory: String, redirectURI: URL, state: String,
     isExpected: @escaping @Sendable ([String: String]) -> Bool
@@ -50,10 +44,7 @@ final class RedirectListener: Sendable {
     if let socket = socket.withLock({ $0 }) { Glibc.close(socket) }
   }
 
-  /// Waits for the expected response, once, and closes the socket.
-  ///
-  /// - Returns: The parameters, also those of an error response.
-  /// - Throws: ``IdentityError/Code/timedOut``, ``IdentityError/Code/cancelled``.
+  /// Waits for the expected response, which may be an error's, once, and closes the socket.
   func response(timeout: Duration) async throws(IdentityError) -> [String: String] {
     let call = LoopbackCall(timeout: timeout, onCancel: .signInCancelled, onTimeout: .signInTimedOut())
     defer { close() }

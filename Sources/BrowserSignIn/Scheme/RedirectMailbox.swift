@@ -21,8 +21,6 @@ struct RedirectMailbox: Sendable {
   }
 
   /// Makes the directory of this login session.
-  ///
-  /// - Throws: ``PrivateFileError``
   static func makeOwnDirectory() throws(PrivateFileError) -> PrivateDirectory {
     try RuntimeDirectory(environment: processEnvironment()).directory("redirects")
   }
@@ -32,10 +30,7 @@ struct RedirectMailbox: Sendable {
     name = String(sha256Hex("\(scheme.lowercased())\n\(state)").prefix(32))
   }
 
-  /// Makes the socket, which only this user may connect to.
-  ///
-  /// - Returns: A descriptor that listens.
-  /// - Throws: ``PrivateFileError``
+  /// Makes the socket, which listens, and which only this user may connect to.
   func open() throws(PrivateFileError) -> Int32 {
     try removeAbandoned()
     // A socket gets its name when it listens, so one that refuses connections was left behind.
@@ -55,9 +50,7 @@ struct RedirectMailbox: Sendable {
     return socket
   }
 
-  /// Connects to the process that waits there.
-  ///
-  /// - Returns: A descriptor; `nil` where no process of this user waits.
+  /// Connects to the process that waits there; `nil` where none of this user does.
   func connect(to name: String? = nil) -> Int32? {
     // Of packets: an address comes as a whole or not at all.
     let socket = unixSocket(SOCK_SEQPACKET)

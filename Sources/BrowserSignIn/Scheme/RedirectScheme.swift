@@ -8,10 +8,7 @@ enum RedirectScheme {
   private static let timeout = Duration.seconds(30)
   private static let queue = BlockingQueue(label: "llavero.scheme")
 
-  /// Checks that this program is the desktop's handler for the scheme of a redirect URI.
-  ///
-  /// - Throws: ``IdentityError/Code/redirectSchemeNotRegistered`` with the command that helps;
-  ///   ``IdentityError/Code/cancelled``.
+  /// Checks that this program is the desktop's handler for the scheme of a redirect URI. The error has the command that helps.
   static func check(_ redirectURI: URL) async throws(IdentityError) {
     let scheme = redirectURI.scheme?.lowercased() ?? ""
     let program = executableFile() ?? processArguments.first ?? ""
@@ -20,8 +17,6 @@ enum RedirectScheme {
   }
 
   /// The program that the desktop starts for addresses of a scheme.
-  ///
-  /// - Throws: ``IdentityError/Code/cancelled``, ``IdentityError/Code/timedOut``.
   static func handler(of scheme: String) async throws(IdentityError) -> SchemeHandler? {
     try await queue.run(
       timeout: timeout, onCancel: .signInCancelled,
