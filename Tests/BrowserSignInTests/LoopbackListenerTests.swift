@@ -400,7 +400,7 @@ struct LoopbackListenerTests {
 
   @Test(.conformance(19)) func `Also one that is taken for IPv6 only`() throws {
     // A listener of the test's own on [::1], whose port is free on 127.0.0.1.
-    let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in6()
     address.sin6_family = sa_family_t(AF_INET6)

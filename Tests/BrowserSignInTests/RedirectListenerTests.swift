@@ -223,7 +223,7 @@ struct RedirectListenerTests {
     output.closeWriting()
     _ = output.readLine()
     // Anybody else would get a connection, so it is the peer that is looked at.
-    let probe = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+    let probe = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(probe) }
     #expect(withSocketAddress(of: directory + "/" + mailbox.name, { connect(probe, $0, $1) }) == 0)
     #expect(mailbox.connect() == nil)
@@ -231,7 +231,8 @@ struct RedirectListenerTests {
     child.wait()
   }
 
-  @Test(.fault("waiter killed")) func `Only this user reaches the socket; stale ones are removed`() throws {
+  @Test(.fault("waiter killed"))
+  func `Only this user reaches the socket; stale ones are removed`() async throws {
     let listener = try listener()
     let names = try FileManager.default.contentsOfDirectory(atPath: directory)
     #expect(names.count == 1)
@@ -239,7 +240,14 @@ struct RedirectListenerTests {
       var status = stat()
       #expect(stat(path, &status) == 0 && Int(status.st_mode) & 0o777 == mode)
     }
-    close(try mailbox("killed").open())
+    let killed = try mailbox("killed")
+    close(try killed.open())
+    // A child of another test has the socket, too, until it has started its program.
+    try await eventually {
+      guard let socket = killed.connect() else { return errno == ECONNREFUSED }
+      close(socket)
+      return false
+    }
     let other = try self.listener("other")
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 2)
     withExtendedLifetime((listener, other)) {}

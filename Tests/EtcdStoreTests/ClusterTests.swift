@@ -91,7 +91,8 @@ struct ClusterTests {
     #expect(try await fixture.store(at: [there]).numbers(of: fixture) == [1: 1])
     let shards = ShardSelection.some([fixture.shard(1)])
     let reader = try fixture.store(at: [there], timeout: .seconds(2))
-    _ = try await reader.read(shards, in: fixture.group)
+    // However long that takes, so that what is waited for later is the others' consent alone.
+    try await eventually { (try? await reader.read(shards, in: fixture.group)) != nil }
     cluster.isolate(node)
     defer { cluster.reunite() }
     _ = try cluster.leader(without: node)

@@ -159,7 +159,7 @@ struct SocketTests {
   @Test func `A passed descriptor must be a listening Unix socket`() async throws {
     let types = [(AF_INET, SOCK_STREAM), (AF_UNIX, SOCK_STREAM), (AF_UNIX, SOCK_DGRAM)]
     for (domain, type) in types {
-      let descriptor = socket(domain, Int32(type.rawValue), 0)
+      let descriptor = socket(domain, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
       defer { close(descriptor) }
       if domain == AF_INET { listen(descriptor, 1) }
       #expect(throws: LendingError.notListening(descriptor: descriptor)) {

@@ -16,11 +16,13 @@ extension TransportTests {
     private func withServer(_ body: (UInt16, SoupHTTPTransport) async throws -> Void) async throws {
       let certificates = TestCertificates.shared
       try write(String(repeating: "x", count: size), to: certificates.directory + "/file")
-      let free = RawServer { _ in }
-      free.stop()
+      let reserved = try ReservedPort()
       let server = try Child(
         program,
-        ["-d", certificates.directory, "\(free.port)", certificates.good.key, certificates.good.certificate],
+        [
+          "-d", certificates.directory, "\(reserved.number)", certificates.good.key,
+          certificates.good.certificate,
+        ],
         environment: ["PATH": "/usr/bin"])
       defer {
         server.signal(SIGTERM)
@@ -28,10 +30,10 @@ extension TransportTests {
       }
       let transport = try makeTransport()
       let deadline = ContinuousClock.now + .seconds(200)
-      while case .cannotConnect = await failure(transport, get(free.port, "/file")),
+      while case .cannotConnect = await failure(transport, get(reserved.number, "/file")),
         ContinuousClock.now < deadline
       {}
-      try await body(free.port, transport)
+      try await body(reserved.number, transport)
     }
 
     @Test func `Fifty concurrent requests succeed`() async throws {

@@ -45,7 +45,7 @@ package final class EtcdNode: Sendable {
         "--name=node", "--data-dir=\(directory)/data", "--logger=zap", "--log-outputs=stderr",
         "--listen-client-urls=\(endpoint)", "--advertise-client-urls=\(endpoint)",
         "--listen-peer-urls=\(peerURL)", "--initial-advertise-peer-urls=\(peerURL)",
-        "--initial-cluster=node=\(peerURL)",
+        "--initial-cluster=node=\(peerURL)", "--bcrypt-cost=4",
       ] + arguments, environment: environment, group: group, streams: (nil, nil, log.writing))
     log.closeWriting()
     if let words = waitUntilReady(log, endedTokens) {

@@ -164,8 +164,9 @@ package final class Relay: Sendable {
 private final class Socket: Sendable {
   let number: Int32
 
-  init(_ number: Int32 = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) {
+  init(_ number: Int32 = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)) {
     self.number = number
+    // An accepted one is not.
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
   }
 

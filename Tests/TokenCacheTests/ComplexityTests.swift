@@ -7,16 +7,18 @@ import Testing
 
 /// Four times as many records cost at most seven times as many allocations, where quadratic work costs 16 times as many. Time would depend on how busy the machine is.
 struct ComplexityTests {
+  typealias Caches = (accounts: CacheDocument, tenants: CacheDocument)
+
   /// What is done at a size, to a group.
   struct Operation: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The group, as a serialized cache.
-    let cache: @Sendable (_ size: Int) async throws -> CacheDocument
+    /// The group.
+    let cache: @Sendable (Caches) -> CacheDocument
     let isImported: Bool
     let run: @Sendable (_ test: TestCache, _ cache: CacheDocument) async throws -> Bool
 
     init(
-      _ name: String, _ cache: @escaping @Sendable (_ size: Int) async throws -> CacheDocument,
+      _ name: String, _ cache: @escaping @Sendable (Caches) -> CacheDocument,
       isImported: Bool = true,
       _ run: @escaping @Sendable (_ test: TestCache, _ cache: CacheDocument) async throws -> Bool
     ) {
@@ -47,41 +49,55 @@ struct ComplexityTests {
       union: try (0..<count).map { try CacheDocument(one.replacing("guest-0", with: "guest-\($0)")) })
   }
 
+  private static let sizes = [100, 400]
+
+  /// The caches of each size, made once.
+  private static let caches = Task {
+    var made: [Int: Caches] = [:]
+    for size in sizes { made[size] = (try await accounts(size), try await tenants(size)) }
+    return made
+  }
+
   private static let operations = [
-    Operation("list", accounts) { test, cache in
+    Operation("list", { $0.accounts }) { test, cache in
       try await test.cache.snapshot().document.recordCount == cache.recordCount
     },
-    Operation("list of tenants", tenants) { test, cache in
+    Operation("list of tenants", { $0.tenants }) { test, cache in
       let profiles = try await test.cache.accounts().flatMap(\.tenantProfiles)
       return profiles.count == cache.accounts.count && profiles.count >= 100
     },
-    Operation("status", accounts) { test, cache in try await status(test) == cache.accounts.count },
-    Operation("status of tenants", tenants) { test, cache in try await status(test) == cache.accounts.count },
-    Operation("import", accounts, isImported: false) { test, cache in
+    Operation("status", { $0.accounts }) { test, cache in try await status(test) == cache.accounts.count },
+    Operation("status of tenants", { $0.tenants }) { test, cache in
+      try await status(test) == cache.accounts.count
+    },
+    Operation("import", { $0.accounts }, isImported: false) { test, cache in
       try await test.cache.import(cache).kept == 0
     },
-    Operation("import of tenants", tenants, isImported: false) { test, cache in
+    Operation("import of tenants", { $0.tenants }, isImported: false) { test, cache in
       try await test.cache.import(cache).kept == 0
     },
-    Operation("import again", accounts) { test, cache in try await test.cache.import(cache).saved == 0 },
-    Operation("import of tenants again", tenants) { test, cache in
+    Operation("import again", { $0.accounts }) { test, cache in try await test.cache.import(cache).saved == 0
+    },
+    Operation("import of tenants again", { $0.tenants }) { test, cache in
       try await test.cache.import(cache).saved == 0
     },
-    Operation("save", accounts) { test, _ in
+    Operation("save", { $0.accounts }) { test, _ in
       try await test.save(TestResponse(person: person(7))).account?.username == person(7).username
     },
-    Operation("save among tenants", tenants) { test, _ in
+    Operation("save among tenants", { $0.tenants }) { test, _ in
       try await test.save(TestResponse(tenant: "guest-7")).account?.realm == "guest-7"
     },
-    Operation("lookup", accounts) { test, _ in try await test.token(of: person(7)) != nil },
-    Operation("lookup among tenants", tenants) { test, _ in try await test.token(realm: "guest-7") != nil },
-    Operation("removal of a client", accounts) { test, cache in
+    Operation("lookup", { $0.accounts }) { test, _ in try await test.token(of: person(7)) != nil },
+    Operation("lookup among tenants", { $0.tenants }) { test, _ in
+      try await test.token(realm: "guest-7") != nil
+    },
+    Operation("removal of a client", { $0.accounts }) { test, cache in
       try await test.cache.removeClient(TestCache.client).count == cache.credentials.count
     },
-    Operation("removal of an account", accounts) { test, _ in
+    Operation("removal of an account", { $0.accounts }) { test, _ in
       try await test.cache.removeAccount(person(7).homeAccountID).count == 3
     },
-    Operation("removal of tenants", tenants) { test, cache in
+    Operation("removal of tenants", { $0.tenants }) { test, cache in
       try await test.cache.removeAccount(TestPerson.alice.homeAccountID).count == cache.credentials.count
     },
   ]
@@ -100,8 +116,8 @@ struct ComplexityTests {
   @Test(arguments: operations)
   func `Four times as much costs at most seven times as much`(_ operation: Operation) async throws {
     var work: [Int] = []
-    for size in [100, 400] {
-      let (test, cache) = (TestCache(), try await operation.cache(size))
+    for size in Self.sizes {
+      let (test, cache) = (TestCache(), operation.cache(try #require(await Self.caches.value[size])))
       if operation.isImported { _ = try await test.cache.import(cache) }
       let thread = pthread_self()
       // Not under a sanitizer.

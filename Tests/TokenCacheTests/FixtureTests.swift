@@ -50,7 +50,8 @@ struct FixtureTests {
     let cache = try await group(with: fixture) { clock.withLock { $0 } }
     let accounts = Set(records("Account", of: fixture).compactMap(\.homeAccountID))
     let idTokens = records("IdToken", of: fixture)
-    for record in records("AccessToken", of: fixture) where record.isOrdinary {
+    let accessTokens = records("AccessToken", of: fixture)
+    for record in accessTokens where record.isOrdinary {
       guard let id = record.homeAccountID else { continue }
       // A token whose account or ID token is not there is not of a known account.
       guard accounts.contains(id), idTokens.contains(where: { $0.matchesSignIn(of: record) }) else {
@@ -66,7 +67,7 @@ struct FixtureTests {
             scheme: record.scheme)
           let found = try await cache.accessToken(for: request, expirationBuffer: 0)
           let comment = Comment(rawValue: "\(record.key) by \(scope) at \(environment)")
-          let candidates = records("AccessToken", of: fixture).filter { $0.serves(scope, like: record) }
+          let candidates = accessTokens.filter { $0.serves(scope, like: record) }
           #expect(candidates.contains { $0["secret"] == found?.token.secret }, comment)
           #expect(found?.account?.homeAccountID == id, comment)
           if lifetime.isPlausible {

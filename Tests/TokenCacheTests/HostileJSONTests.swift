@@ -72,11 +72,12 @@ struct HostileJSONTests {
     }
   }
 
-  /// A merge that compared each record with each would take hours.
-  @Test(.fault("many records")) func `A file with many records of one account is imported`() async throws {
+  /// A merge that compared each record with each would take half an hour.
+  @Test(.fault("many records"), .timeLimit(.minutes(10)))
+  func `A file with many records of one account is imported`() async throws {
     let cache = TokenCacheAccessor(store: InMemoryStore())
     var document = CacheDocument()
-    for number in 0..<10_000 {
+    for number in 0..<5000 {
       var token = Credential(
         type: .accessToken, homeAccountID: "u.t", environment: "login.example", clientID: "c", secret: "s")
       token.realm = "t"
@@ -84,8 +85,8 @@ struct HostileJSONTests {
       document.accessTokens["key-\(number)"] = token
       document.accountMetadata["app-\(number)"] = AccountMetadata(clientID: "client-\(number)")
     }
-    #expect(try await cache.import(document) == ImportSummary(saved: 20_000))
-    #expect(try await cache.import(document) == ImportSummary(kept: 20_000))
+    #expect(try await cache.import(document) == ImportSummary(saved: 10_000))
+    #expect(try await cache.import(document) == ImportSummary(kept: 10_000))
     #expect(try await cache.snapshot().document == document)
   }
 
