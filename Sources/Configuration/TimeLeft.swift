@@ -43,8 +43,3 @@ public struct TimeLeft: Sendable, Hashable {
     return ((abs(seconds) / unit.seconds).rounded(.down), unit)
   }
 }
-
-/// How long until a moment, for a column.
-package func timeLeft(until moment: Date, from now: Date) -> String {
-  TimeLeft(until: moment, at: now).abbreviation
-}

@@ -55,12 +55,10 @@ struct Adopt: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if names.isEmpty && !all { return try await OtherCacheList.print(options.store, output) }
-    guard keep || yes || Terminal.isInput else {
-      throw Failure.Message(
-        code: .interactionRequired, name: "confirmation_required",
-        message: "Nothing was moved: confirmation required.",
-        advice: "Add --yes to remove the files, or --keep to keep them.")
+    if names.isEmpty && !all { return try await OtherCaches.print(options.store, output) }
+    if !keep, !yes {
+      try Terminal.requirePerson(
+        "Nothing was moved", advice: "Add --yes to remove the files, or --keep to keep them.")
     }
     let cache = try options.cache
     var adoptions: [Members] = []
@@ -94,13 +92,10 @@ struct Adopt: AsyncParsableCommand {
       Terminal.note("No plaintext token caches found.")
     }
     // The first ends the process.
-    for (_, failure) in failures.dropFirst() where !output.json {
-      Terminal.error("warning: " + printable(failure.message))
-    }
+    for (_, failure) in failures.dropFirst() where !output.json { Terminal.warn(failure.message) }
     if let failure = failures.first { throw failure.message }
     guard declined.isEmpty else {
-      throw Failure.Message(
-        code: .cancelled, name: "cancelled", message: "Not removed: \(declined.joined(separator: ", ")).")
+      throw Failure.Message.cancelled("Not removed: \(declined.joined(separator: ", ")).")
     }
   }
 

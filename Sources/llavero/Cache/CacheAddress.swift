@@ -60,8 +60,13 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
 
   /// Returns the options of the store at an address (default: the own store's).
   func store(at address: StoreAddress?, beside own: StoreOptions) -> StoreOptions {
-    own.at(
-      address ?? own.settings.address ?? .keyring, key: key, collection: collection, etcdUser: etcdUser,
-      etcdPassword: etcdPassword)
+    var options = own
+    options.address = address ?? own.settings.address ?? .keyring
+    if case .etcd(_?) = options.address { (options.endpoints, options.prefix) = (nil, nil) }
+    options.key = key ?? own.key
+    options.collection = collection ?? own.collection
+    options.etcdUser = etcdUser ?? own.etcdUser
+    options.etcdPassword = etcdPassword ?? own.etcdPassword
+    return options
   }
 }

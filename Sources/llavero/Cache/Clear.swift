@@ -56,14 +56,13 @@ struct Clear: AsyncParsableCommand {
     if former.damaged { return try await removeDamaged() }
     let cache = try options.cache
     let snapshot = try await cache.snapshot()
-    let problems = snapshot.problems
     // Unreadable entries are removed with --all alone.
-    if !output.json, !all { ProblemSummary.report(problems) }
+    if !all { output.report(snapshot.problems) }
     let now = Date()
     let records = snapshot.document.listed(at: now)
     let account = try account.map { try homeAccountID(of: $0, in: records) }
     let affected = records.filter { isAffected($0, account: account, at: now) }.map(\.summary)
-    let unreadable = all ? problems.count(where: \.hidesRecords) : 0
+    let unreadable = all ? snapshot.problems.count(where: \.hidesRecords) : 0
     if affected.isEmpty, let client { throw noRecords(of: client) }
     let isEmpty = affected.isEmpty && unreadable == 0 && (!all || snapshot.isEmpty)
     if isEmpty, all, !isDryRun, try await cache.store.groups().contains(options.group) {
@@ -127,17 +126,13 @@ struct Clear: AsyncParsableCommand {
 
   private func confirm(_ affected: [RecordSummary], _ unreadable: Int, now: Date) throws {
     guard !yes else { return }
-    guard Terminal.isInput else {
-      throw Failure.Message(
-        code: .interactionRequired, name: "confirmation_required",
-        message: "Nothing was removed: confirmation required.", advice: Self.confirmationAdvice)
-    }
+    try Terminal.requirePerson("Nothing was removed", advice: Self.confirmationAdvice)
     if !affected.isEmpty { List.printTable(of: affected, now: now, to: Terminal.errors) }
     var what: [String] = []
     if !affected.isEmpty || unreadable == 0 { what.append(counted(affected.count, "record")) }
     if unreadable > 0 { what.append(counted(unreadable, "unreadable item")) }
     guard Terminal.confirm("Remove \(what.joined(separator: " and ")) from \(options.group.name)?") else {
-      throw Failure.Message(code: .cancelled, name: "cancelled", message: "Nothing was removed.")
+      throw Failure.Message.cancelled("Nothing was removed.")
     }
   }
 
@@ -146,7 +141,7 @@ struct Clear: AsyncParsableCommand {
   ) throws {
     try Terminal.out([
       "group": options.group.name, "dry_run": isDryRun, "removed": removed, "unreadable": unreadable,
-      "problems": problems.map(ProblemSummary.init),
+      "problems": problems.map(\.members),
     ])
   }
 

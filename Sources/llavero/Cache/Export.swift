@@ -68,9 +68,9 @@ struct Export: AsyncParsableCommand {
     switch try target {
     case .store(let address):
       let to = side.store(at: address, beside: options.store)
-      try await StoreCopy(
-        group: options.group, from: options.store, to: to, isDryRun: isDryRun, output: output
-      ).run(verb: "exported", progress: "Exporting", optionForOther: "--store")
+      try await Transfer.copy(
+        options.group, from: options.store, to: to, isDryRun: isDryRun, output, verb: "exported",
+        progress: "Exporting", optionForOther: "--store")
     case .peer(let peer): try await export(to: peer)
     case .file("-"): try await print()
     case .file(let path): try await export(to: path)
@@ -112,7 +112,7 @@ struct Export: AsyncParsableCommand {
 
   private func snapshot() async throws -> CacheSnapshot {
     let snapshot = try await options.cache.snapshot()
-    if !output.json { ProblemSummary.report(snapshot.problems) }
+    output.report(snapshot.problems)
     return snapshot
   }
 
@@ -142,7 +142,7 @@ struct Export: AsyncParsableCommand {
       let summary = try await store.updateDocument { theirs in theirs.merge(document, in: clouds) }
       try Transfer(summary, group: group, peer: peer.name).print(output, verb: "exported", target: target)
       if let file = peer.file, summary.saved > 0, !output.json {
-        Terminal.error("warning: \(printable(file)) contains the tokens in plaintext.")
+        Terminal.warn("\(file) contains the tokens in plaintext.")
       }
     }
     try Transfer.check(snapshot, "The export", of: group)

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 
-/// The owner and the mode of a file.
 struct FileStatus {
   private let attributes: [FileAttributeKey: Any]
 
@@ -20,7 +19,6 @@ struct FileStatus {
 
   var mode: UInt { attributes[.posixPermissions] as? UInt ?? 0 }
 
-  /// Removes the permissions of group and others.
   static func close(_ path: String) throws {
     let mode = FileStatus(path)?.mode ?? 0
     try FileManager.default.setAttributes([.posixPermissions: mode & 0o700], ofItemAtPath: path)

@@ -29,7 +29,7 @@ struct Accounts: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Store options") var options: GroupOptions
 
-  func run() async throws { try await AccountList(options, clientID: client).print(output) }
+  func run() async throws { try await AccountList.print(options, clientID: client, output) }
 }
 
 /// `get /me`, by its former name.
@@ -71,7 +71,7 @@ struct Groups: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Store options") var store: StoreOptions
 
-  func run() async throws { try await GroupList.print(store, output) }
+  func run() async throws { try await List.printGroups(of: store, output) }
 }
 
 /// `llavero adopt` without a name and, with `--fix`, a part of `llavero doctor --fix`
@@ -86,7 +86,7 @@ struct Sources: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Store options") var store: StoreOptions
 
-  func run() async throws { try await OtherCacheList.print(store, output, fix: fix) }
+  func run() async throws { try await OtherCaches.print(store, output, fix: fix) }
 }
 
 /// `llavero doctor --fix`, for one group
@@ -132,10 +132,9 @@ struct Copy: AsyncParsableCommand {
   @OptionGroup var options: GroupOptions
 
   func run() async throws {
-    try await StoreCopy(
-      group: options.group, from: source.store(options.store), to: target.store(options.store),
-      isDryRun: isDryRun, output: output
-    ).run(verb: "copied", progress: "Copying", optionForOther: "--from-store or --to-store")
+    try await Transfer.copy(
+      options.group, from: source.store(options.store), to: target.store(options.store), isDryRun: isDryRun,
+      output, verb: "copied", progress: "Copying", optionForOther: "--from-store or --to-store")
   }
 }
 

@@ -58,9 +58,9 @@ struct Import: AsyncParsableCommand {
     switch try source {
     case .store(let address):
       let from = side.store(at: address, beside: options.store)
-      try await StoreCopy(
-        group: options.group, from: from, to: options.store, isDryRun: isDryRun, output: output
-      ).run(verb: "imported", progress: "Importing", optionForOther: "--store")
+      try await Transfer.copy(
+        options.group, from: from, to: options.store, isDryRun: isDryRun, output, verb: "imported",
+        progress: "Importing", optionForOther: "--store")
     case .peer(let peer):
       let cache = try options.cache
       let contents = try await options.store.store(of: peer, group: options.group).contentsUnderLock()
@@ -81,7 +81,7 @@ struct Import: AsyncParsableCommand {
     let transfer: Transfer
     if isDryRun {
       let snapshot = try await cache.snapshot()
-      if !output.json { ProblemSummary.report(snapshot.problems) }
+      output.report(snapshot.problems)
       transfer = Transfer(
         preview: document, into: snapshot.document, cache.clouds, group: group, peer: peer)
     } else {

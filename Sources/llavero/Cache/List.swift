@@ -31,17 +31,17 @@ struct List: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if groups { return try await GroupList.print(options.store, output) }
+    if groups { return try await Self.printGroups(of: options.store, output) }
     let snapshot = try await options.cache.snapshot()
     let now = Date()
     let records = snapshot.document.listed(at: now).map(\.summary)
     if output.json {
       return try Terminal.out([
         "group": options.group.name, "records": records,
-        "problems": snapshot.problems.map(ProblemSummary.init),
+        "problems": snapshot.problems.map(\.members),
       ])
     }
-    ProblemSummary.report(snapshot.problems)
+    output.report(snapshot.problems)
     guard !records.isEmpty else { return Terminal.note("No records in \(options.group.name).") }
     Self.printTable(of: records, now: now, to: Terminal.output)
   }
@@ -56,27 +56,23 @@ struct List: AsyncParsableCommand {
         [
           record.shortID, record.type, record.username ?? record.homeAccountId ?? "-", record.realm ?? "-",
           record.clientId ?? "-", record.target ?? "-",
-          record.expiresOn.map { timeLeft(until: $0, from: now) } ?? "-",
+          record.expiresOn.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-",
         ]
       }
     ).print(to: stream)
   }
-}
 
-/// The groups of a store.
-enum GroupList {
-  static func print(_ options: StoreOptions, _ output: OutputOptions) async throws {
+  static func printGroups(of options: StoreOptions, _ output: OutputOptions) async throws {
     let store = try options.store
-    var groups: [(name: String, document: CacheDocument, problems: [StoreProblem])] = []
+    var groups: [(name: String, contents: CacheSnapshot)] = []
     for group in try await store.groups() {
-      let snapshot = try await TokenCacheAccessor(store: store, group: group).snapshot()
-      groups.append((group.name, snapshot.document, snapshot.problems))
+      groups.append((group.name, try await TokenCacheAccessor(store: store, group: group).snapshot()))
     }
     if output.json {
-      let list = groups.map { name, document, problems -> Members in
+      let list = groups.map { name, contents -> Members in
         [
-          "group": name, "accounts": document.accountCount, "records": document.recordCount,
-          "problems": problems.map(ProblemSummary.init),
+          "group": name, "accounts": contents.document.accountCount,
+          "records": contents.document.recordCount, "problems": contents.problems.map(\.members),
         ]
       }
       return try Terminal.out(["groups": list])
@@ -87,8 +83,9 @@ enum GroupList {
         .init("GROUP", minimum: 20), "ACCOUNTS", "RECORDS",
         .init("PROBLEMS") { $0 == "0" ? nil : .yellow },
       ],
-      rows: groups.map { name, document, problems in
-        [name, "\(document.accountCount)", "\(document.recordCount)", "\(problems.count)"]
+      rows: groups.map { name, contents in
+        let counts = [contents.document.accountCount, contents.document.recordCount, contents.problems.count]
+        return [name] + counts.map(String.init)
       }
     ).print()
   }

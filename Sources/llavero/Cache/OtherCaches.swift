@@ -17,12 +17,8 @@ struct OtherCaches: Sendable {
   /// Why the keyring could not be read. Its caches are then missing.
   let keyringError: CacheError?
 
-  /// Reads all known caches.
-  ///
-  /// - Parameters:
-  ///   - options: The collection, and whether the keyring may prompt.
-  ///   - timeout: How long to wait for one cache.
-  /// - Returns: The caches that exist. It never throws: a cache or keyring that cannot be read is part of the result.
+  /// Reads all known caches, and waits for each until the timeout. It never throws: a cache or keyring that cannot be read is
+  /// part of the result.
   static func inspect(_ options: StoreOptions, timeout: Duration = .seconds(25)) async -> OtherCaches {
     let client = options.connection
     var (entries, unreadable): ([Entry], [(PeerCache, CacheError)]) = ([], [])
@@ -45,66 +41,58 @@ struct OtherCaches: Sendable {
   }
 }
 
-/// Prints the caches of other programs: `llavero adopt` without a name.
-enum OtherCacheList {
-  private typealias Source = (report: PeerReport, findings: [(finding: PeerFinding, isFixed: Bool)])
-
-  /// - Parameters:
-  ///   - store: The options of the keyring.
-  ///   - output: The output format.
-  ///   - fix: Whether to close files to others and remove lock files of dead programs.
+extension OtherCaches {
+  /// Prints the caches of other programs: `llavero adopt` without a name. With `fix` it closes files to others and removes
+  /// lock files of dead programs.
+  ///
   /// - Throws: The error of the keyring, after the rest was printed.
   static func print(_ store: StoreOptions, _ output: OutputOptions, fix: Bool = false) async throws {
     try store.requireStore()
-    let caches = await OtherCaches.inspect(store)
+    let caches = await inspect(store)
     var warnings = caches.unreadable.map(\.error.message)
-    var sources: [Source] = []
-    for entry in caches.entries {
-      var source: Source = (entry.report, [])
-      for finding in entry.findings {
-        var isFixed = fix && finding.isMendable
-        do throws(CacheError) {
-          if isFixed { try await finding.fix() }
-        } catch {
-          isFixed = false
-          warnings.append(error.message)
-        }
-        source.findings.append((finding, isFixed))
+    var fixed: Set<PeerFinding> = []
+    for finding in caches.entries.flatMap(\.findings) where fix && finding.isMendable {
+      do throws(CacheError) {
+        try await finding.fix()
+        fixed.insert(finding)
+      } catch {
+        warnings.append(error.message)
       }
-      sources.append(source)
     }
     if output.json {
-      try Terminal.out(["sources": sources.map(members), "warnings": warnings])
+      let sources = caches.entries.map { members(of: $0, fixed) }
+      try Terminal.out(["sources": sources, "warnings": warnings])
     } else {
-      for warning in warnings { Terminal.error("warning: " + printable(warning)) }
-      print(sources)
+      for warning in warnings { Terminal.warn(warning) }
+      print(caches.entries, fixed)
     }
     if let error = caches.keyringError { throw error }
   }
 
-  private static func members(of source: Source) -> Members {
-    let (peer, document) = (source.report.peer, source.report.contents?.document)
+  private static func members(of entry: Entry, _ fixed: Set<PeerFinding>) -> Members {
+    let (peer, document) = (entry.report.peer, entry.report.contents?.document)
     return [
       "name": peer.name, "users": peer.users, "place": peer.file == nil ? "keyring" : "file",
       "path": peer.file, "schema": peer.schema, "is_encrypted": peer.file == nil,
       "accounts": document?.accountCount, "records": document?.recordCount,
-      "findings": source.findings.map { finding, isFixed -> Members in
+      "findings": entry.findings.map { finding -> Members in
         [
-          "kind": finding.kind.rawValue, "path": finding.path, "detail": finding.detail, "fixed": isFixed,
+          "kind": finding.kind.rawValue, "path": finding.path, "detail": finding.detail,
+          "fixed": fixed.contains(finding),
         ]
       },
     ]
   }
 
-  private static func print(_ sources: [Source]) {
-    guard !sources.isEmpty else { return Terminal.note("No token caches of other programs found.") }
+  private static func print(_ entries: [Entry], _ fixed: Set<PeerFinding>) {
+    guard !entries.isEmpty else { return Terminal.note("No token caches of other programs found.") }
     Table(
       [
         .init("NAME", minimum: 12), .init("KEPT", minimum: 9) { $0 == "encrypted" ? nil : .yellow },
         "ACCOUNTS", "RECORDS", .init("WHERE", minimum: 12), .init("USED BY", minimum: 10),
       ],
-      rows: sources.map { report, _ in
-        let (peer, document) = (report.peer, report.contents?.document)
+      rows: entries.map { entry in
+        let (peer, document) = (entry.report.peer, entry.report.contents?.document)
         return [
           peer.name, peer.file == nil ? "encrypted" : "PLAINTEXT",
           document.map { "\($0.accountCount)" } ?? "?", document.map { "\($0.recordCount)" } ?? "?",
@@ -112,10 +100,11 @@ enum OtherCacheList {
         ]
       }
     ).print()
-    for (report, findings) in sources {
-      for (finding, isFixed) in findings {
+    for entry in entries {
+      for finding in entry.findings {
         Terminal.out(
-          printable("\(report.peer.name): \(finding.detail)") + (isFixed ? " Fixed." : advice(finding.kind)))
+          printable("\(entry.report.peer.name): \(finding.detail)")
+            + (fixed.contains(finding) ? " Fixed." : advice(finding.kind)))
       }
     }
   }

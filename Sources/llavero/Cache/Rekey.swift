@@ -51,27 +51,24 @@ struct Rekey: AsyncParsableCommand {
         ))
       let variable = Setting.key.variable
       if let present = processEnvironment()[variable], !present.isEmpty, present != key {
-        Terminal.error(
-          "warning: \(variable) in the environment names another key, and goes before the configuration.")
+        Terminal.warn("\(variable) in the environment names another key, and goes before the configuration.")
       }
     }
     let damaged = summary.left - summary.kept
     if damaged > 0 {
-      Terminal.error(
-        "warning: \(counted(damaged, "file")) cannot be opened, and the old key was kept for them. "
+      Terminal.warn(
+        "\(counted(damaged, "file")) cannot be opened, and the old key was kept for them. "
           + "\"llavero list\" names them, \"llavero doctor --fix\" removes them; then run this again.")
     }
     if summary.kept > 0 {
-      Terminal.error(
-        "warning: \(counted(summary.kept, "file")) cannot be opened with the store's keys, or by this version. "
+      Terminal.warn(
+        "\(counted(summary.kept, "file")) cannot be opened with the store's keys, or by this version. "
           + "Restore the whole store from one backup, or remove the groups that \"llavero list\" shows them in with "
           + "\"llavero clear --all\"; then run this again.")
     }
   }
 
-  /// Writes the new key into the configuration, where that names the old one of this store.
-  ///
-  /// - Returns: Its path; `nil` where it does not.
+  /// Writes the new key into the configuration, where that names the old one of this store, and returns its path.
   private func configure(_ key: KeyChoice) throws(Failure.Message) -> String? {
     let files = processEnvironment().filter { ["HOME", "XDG_CONFIG_HOME"].contains($0.key) }
     guard let written = try? Settings(environment: files).store, written.key != nil,

@@ -17,23 +17,6 @@ struct Show: AsyncParsableCommand {
       scopes, seconds_left.
       """)
 
-  private struct Result: Encodable {
-    let group: String
-    let record: RecordSummary
-    let fields: JSONObject
-    let hiddenFields: [String]
-    let claims: JSONObject?
-    let scopes: [String]?
-    let secondsLeft: Int?
-
-    // The names inside `fields` and `claims` are the record's own and stay as they are.
-    enum CodingKeys: String, CodingKey {
-      case group, record, fields, claims, scopes
-      case hiddenFields = "hidden_fields"
-      case secondsLeft = "seconds_left"
-    }
-  }
-
   @Argument(help: "The id of the record, or its beginning.")
   var id: String
 
@@ -46,40 +29,38 @@ struct Show: AsyncParsableCommand {
   func run() async throws {
     let now = Date()
     let snapshot = try await options.cache.snapshot()
-    let (document, problems) = (snapshot.document, snapshot.problems)
-    if !output.json { ProblemSummary.report(problems) }
-    let record = try find(in: document.listed(at: now))
-    let token = record.fields["secret"]?.stringValue
-    let claims = token.flatMap(IDTokenClaims.init(token:))?.claims
+    output.report(snapshot.problems)
+    let record = try find(in: snapshot.document.listed(at: now))
+    let summary = record.summary
+    let claims = record.fields["secret"]?.stringValue.flatMap(IDTokenClaims.init(token:))?.claims
     let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
-    let result = Result(
-      group: options.group.name, record: record.summary, fields: shown,
-      hiddenFields: record.fields.keys.filter { shown[$0] == nil }.sorted(), claims: claims,
-      scopes: record.summary.target.map { $0.split(separator: " ").map(String.init) },
-      secondsLeft: record.summary.expiresOn.map { Int($0.timeIntervalSince(now)) })
-    if output.json { return Terminal.out(try json(result)) }
-    try Self.print(result, of: record, now: now)
-  }
-
-  private static func print(_ result: Result, of record: ListedRecord, now: Date) throws {
-    let title = "\(record.summary.type) \(record.summary.id)"
-    let left = record.summary.expiresOn.map { timeLeft(until: $0, from: now) }
-    Terminal.out(Terminal.output.styled(title, .bold) + (left.map { ", \($0)" } ?? ""))
-    var lines = try described(result.fields, times: timeFields)
-    for name in result.hiddenFields {
+    let hidden = record.fields.keys.filter { shown[$0] == nil }.sorted()
+    let scopes = summary.target.map { $0.split(separator: " ").map(String.init) }
+    if output.json {
+      return try Terminal.out([
+        "group": options.group.name, "record": summary, "fields": shown, "hidden_fields": hidden,
+        "claims": claims, "scopes": scopes,
+        "seconds_left": summary.expiresOn.map { Int($0.timeIntervalSince(now)) },
+      ])
+    }
+    let left = summary.expiresOn.map { ", " + TimeLeft(until: $0, at: now).abbreviation } ?? ""
+    Terminal.out(Terminal.output.styled("\(summary.type) \(summary.id)", .bold) + left)
+    var lines = try Self.described(shown, times: Self.timeFields)
+    for name in hidden {
       let size = record.fields[name]?.stringValue.map { ", \($0.count) characters" } ?? ""
       lines.append((name, Terminal.output.styled("hidden" + size, .dim)))
     }
-    print(lines)
-    if let scopes = result.scopes { print(scopes.map { ("", printable($0)) }, under: "Scopes") }
-    if let claims = result.claims { print(try described(claims, times: timeClaims), under: "Claims") }
+    Self.print(lines)
+    if let scopes { Self.print(scopes.map { ("", printable($0)) }, under: "Scopes") }
+    if let claims { Self.print(try Self.described(claims, times: Self.timeClaims), under: "Claims") }
   }
 
   private static func described(
     _ members: JSONObject, times: Set<String>
   ) throws -> [(name: String, value: String)] {
     try members.sorted { $0.key < $1.key }.map { name, value in
-      (name, try text(value) + moment(name, value, among: times))
+      let text = try value.stringValue.map(printable) ?? json(value, names: .useDefaultKeys, layout: [])
+      return (name, text + moment(name, value, among: times))
     }
   }
 
@@ -118,11 +99,6 @@ struct Show: AsyncParsableCommand {
     for (name, line) in zip(names, lines) {
       Terminal.out("  " + (name.isEmpty ? "" : name.padded(to: width) + "  ") + line.value)
     }
-  }
-
-  private static func text(_ value: JSONValue) throws -> String {
-    if let text = value.stringValue { return printable(text) }
-    return try json(value, names: .useDefaultKeys, layout: [])
   }
 
   private static let timeFields: Set<String> = [

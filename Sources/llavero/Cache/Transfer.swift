@@ -10,7 +10,7 @@ struct Transfer: Encodable {
   var from: String?
   var to: String?
   var accounts: Int?
-  var problems: [ProblemSummary]?
+  var problems: [Members]?
   let saved: Int
   let kept: Int
   /// `nil` where records were written.
@@ -55,19 +55,13 @@ struct Transfer: Encodable {
   }
 }
 
-/// A copy of a group from one store into another.
-struct StoreCopy {
-  let group: KeychainGroup
-  let (from, to): (StoreOptions, StoreOptions)
-  let isDryRun: Bool
-  let output: OutputOptions
-
-  /// - Parameters:
-  ///   - verb: What is done, such as `imported`.
-  ///   - progress: What is being done, such as `Importing`.
-  ///   - optionForOther: How the command line names another store.
-  /// - Throws: `Failure.Message` for a copy of a store onto itself or of nothing, and for an incomplete one.
-  func run(verb: String, progress: String, optionForOther: String) async throws {
+extension Transfer {
+  /// Copies a group from one store into another. The verb says what is done, such as `imported`, and the progress what is
+  /// being done, such as `Importing`. A copy of a store onto itself or of nothing is an error, as is an incomplete one.
+  static func copy(
+    _ group: KeychainGroup, from: StoreOptions, to: StoreOptions, isDryRun: Bool, _ output: OutputOptions,
+    verb: String, progress: String, optionForOther: String
+  ) async throws {
     try from.requireStore()
     let (source, target) = (from.settings, to.settings)
     guard !source.isSameStore(as: target) else {
@@ -78,7 +72,7 @@ struct StoreCopy {
     let caches = try [from, to].map { TokenCacheAccessor(store: try $0.store, group: group) }
     let snapshot = try await caches[0].snapshot()
     let (document, problems) = (snapshot.document, snapshot.problems)
-    if !output.json { ProblemSummary.report(problems) }
+    output.report(problems)
     guard !document.isEmpty || !problems.isEmpty else {
       throw Failure.Message(
         name: "not_found", message: "No records of \(group.name) \(source.kind.place).",
@@ -95,8 +89,8 @@ struct StoreCopy {
           }, group: group)
       }
     (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
-    (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(ProblemSummary.init))
+    (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(\.members))
     try transfer.print(output, verb: verb, target: "\(group.name), \(target.kind.place)")
-    try Transfer.check(snapshot, "The copy", of: group)
+    try check(snapshot, "The copy", of: group)
   }
 }

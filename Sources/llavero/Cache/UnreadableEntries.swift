@@ -7,7 +7,7 @@ struct UnreadableEntries: Sendable {
   let group: KeychainGroup
   let problems: [StoreProblem]
 
-  /// - Returns: `nil` where nothing can be removed or accepted.
+  /// `nil` where nothing can be removed or accepted.
   init?(_ problems: [StoreProblem], in group: KeychainGroup) {
     self.problems = problems.filter { $0.remedy != .none }
     self.group = group
@@ -24,23 +24,15 @@ struct UnreadableEntries: Sendable {
     }
   }
 
-  /// Names each entry and asks whether to remove them.
-  ///
-  /// - Parameter advice: What to do where standard input is not a terminal.
-  /// - Throws: `Failure.Message` of code `interactionRequired` without a terminal, and `cancelled` after a no.
+  /// Names each entry and asks whether to remove them. The advice says what to do without a terminal.
   func confirm(advice: String) throws(Failure.Message) {
-    guard Terminal.isInput else {
-      throw Failure.Message(
-        code: .interactionRequired, name: "confirmation_required",
-        message: "Nothing was removed from \(group.name): confirmation required.", advice: advice)
-    }
+    try Terminal.requirePerson("Nothing was removed from \(group.name)", advice: advice)
     descriptions("would be").forEach(Terminal.error)
     let question =
       removalCount > 0
       ? "Remove \(counted(removalCount, "item")) from \(group.name)?" : "Accept that in \(group.name)?"
     guard Terminal.confirm(question) else {
-      throw Failure.Message(
-        code: .cancelled, name: "cancelled", message: "Nothing was removed from \(group.name).")
+      throw .cancelled("Nothing was removed from \(group.name).")
     }
   }
 
@@ -49,26 +41,18 @@ struct UnreadableEntries: Sendable {
   }
 }
 
-/// What a problem looks like in `--json`.
-struct ProblemSummary: Encodable, Sendable {
-  let kind: String
-  let shard: String?
-  let detail: String
-  /// What `llavero doctor --fix` does about it.
-  let remedy: String
-
-  init(_ problem: StoreProblem) {
-    kind = problem.kind.rawValue
-    shard = problem.shard?.rawValue
-    detail = problem.detail
-    remedy = problem.remedy.rawValue
+extension StoreProblem {
+  /// What it looks like in `--json`. The remedy is what `llavero doctor --fix` does about it.
+  var members: Members {
+    ["kind": kind.rawValue, "shard": shard?.rawValue, "detail": detail, "remedy": remedy.rawValue]
   }
+}
 
-  /// Prints problems on standard error.
-  static func report(_ problems: [StoreProblem]) {
-    for problem in problems {
-      Terminal.error(
-        "warning: " + sentences(printable(problem.detail), problem.advice, problem.remedy.command))
+extension OutputOptions {
+  /// Prints problems on standard error, unless the output is JSON, which has them as members.
+  func report(_ problems: [StoreProblem]) {
+    for problem in problems where !json {
+      Terminal.warn(sentences(problem.detail, problem.advice, problem.remedy.command))
     }
   }
 }

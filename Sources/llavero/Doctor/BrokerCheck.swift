@@ -4,13 +4,8 @@ import IdentityClient
 import TokenCache
 
 extension Check {
-  /// Checks whether the identity broker gives tokens. The token is not stored.
-  ///
-  /// - Parameters:
-  ///   - client: What to request; `nil` without a client ID.
-  ///   - policy: Whether a broker is required: only then a failure is a problem. Otherwise only some users cannot sign in
-  ///     without it.
-  /// - Returns: The check.
+  /// Checks whether the identity broker gives tokens, with a client ID also whether for that. The token is not stored. A failure
+  /// is a problem only where the broker is required: otherwise only some users cannot sign in without it.
   static func broker(
     _ client: (id: String, authority: Authority, scopes: [String])?, _ policy: BrokerPolicy
   ) -> Check {
@@ -21,7 +16,7 @@ extension Check {
     @Sendable func unavailable(_ message: String, _ advice: String) -> [Finding] {
       policy == .required ? .problem(message, advice: advice) : .ok(message)
     }
-    return Check("identity_broker") { setup in
+    return Check(name: "identity_broker") { setup in
       guard policy != .off else { return .ok("The identity broker is not used.") }
       guard await sessionBus.findings(setup).first?.state == .ok else {
         return finding(

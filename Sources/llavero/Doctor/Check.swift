@@ -7,13 +7,8 @@ import TokenCache
 struct Check: Sendable {
   /// A stable name for programs.
   let name: String
-  private let examine: @Sendable (CheckedSetup) async throws -> [Finding]
-
-  /// Makes a check of what `examine` finds, preferably one finding. An error that it throws becomes a problem.
-  init(_ name: String, examine: @escaping @Sendable (CheckedSetup) async throws -> [Finding]) {
-    self.name = name
-    self.examine = examine
-  }
+  /// Finds something, preferably one thing. An error that it throws becomes a problem.
+  let examine: @Sendable (CheckedSetup) async throws -> [Finding]
 
   /// Returns the findings, including one for a check that failed.
   func findings(_ setup: CheckedSetup) async -> [Finding] {
@@ -43,7 +38,6 @@ struct CheckedSetup: Sendable {
   }
 }
 
-/// What a check found.
 struct Finding: Sendable {
   enum State: String, Encodable, Comparable, CaseIterable {
     case ok
@@ -69,39 +63,26 @@ struct Finding: Sendable {
   /// One sentence without secrets.
   let message: String
   /// What to do next, if possible the command.
-  let advice: String?
-  let remedy: Remedy?
-
-  fileprivate init(_ state: State, _ message: String, advice: String? = nil, remedy: Remedy? = nil) {
-    self.state = state
-    self.message = message
-    self.advice = advice
-    self.remedy = remedy
-  }
-
-  var fixed: Finding { Finding(.mended, message) }
-
-  func notFixed(_ error: any Error) -> Finding {
-    Finding(state, message, advice: "Fixing it failed: \((error as? CacheError)?.message ?? "\(error)")")
-  }
+  var advice: String?
+  var remedy: Remedy?
 }
 
 extension [Finding] {
-  static func ok(_ message: String) -> Self { [Finding(.ok, message)] }
+  static func ok(_ message: String) -> Self { [Finding(state: .ok, message: message)] }
 
   static func warning(_ message: String, advice: String?) -> Self {
-    [Finding(.warning, message, advice: advice)]
+    [Finding(state: .warning, message: message, advice: advice)]
   }
 
   static func problem(_ message: String, advice: String?, remedy: Finding.Remedy? = nil) -> Self {
-    [Finding(.problem, message, advice: advice, remedy: remedy)]
+    [Finding(state: .problem, message: message, advice: advice, remedy: remedy)]
   }
 
   /// Returns a finding that `--fix` fixes with `remedy`, which must be safe without confirmation.
   static func fixable(
     _ state: Finding.State, _ message: String, with remedy: @escaping @Sendable () async throws -> Void
   ) -> Self {
-    [Finding(state, message, remedy: .safe(remedy))]
+    [Finding(state: state, message: message, remedy: .safe(remedy))]
   }
 
   static func problem(_ error: any Error, advice: String? = nil) -> Self {
@@ -112,12 +93,7 @@ extension [Finding] {
     }
   }
 
-  /// Checks the owner and the mode of a file or directory.
-  ///
-  /// - Parameters:
-  ///   - path: The file or directory.
-  ///   - advice: What to do about a link or another user's file.
-  /// - Returns: Nothing where nothing is wrong or nothing exists.
+  /// Checks the owner and the mode of a file or directory, if it exists. The advice is about a link or another user's file.
   static func ofAccess(to path: String, advice: String) -> Self {
     guard let status = FileStatus(path) else { return [] }
     guard status.isOwn, status.isDirectory || status.isRegular else {

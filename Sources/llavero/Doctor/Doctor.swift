@@ -60,7 +60,7 @@ struct Doctor: AsyncParsableCommand {
       try lender.map { [[Check.lender($0, at: "unix:\(try store.lenderSocket ?? "")")]] }
       ?? chains(place)
     let setup = CheckedSetup(options: store, store: place)
-    var fixes = fix ? Fixes(setup, isConfirmed: yes, isQuiet: output.json) : nil
+    var fixes = fix ? Fixes(setup: setup, isConfirmed: yes, isQuiet: output.json) : nil
     var (lines, state): ([Members], Finding.State) = ([], .ok)
     for chain in [[.configuration]] + chains {
       for check in chain {
@@ -124,22 +124,15 @@ struct Doctor: AsyncParsableCommand {
 
 /// Applies the remedies of findings, and asks before entries are removed.
 private struct Fixes {
+  let setup: CheckedSetup
+  let isConfirmed: Bool
+  let isQuiet: Bool
   /// What was fixed: a finding, or one entry of it.
-  private(set) var fixed: [Members] = []
+  var fixed: [Members] = []
   /// Why entries were left: no confirmation was possible, or the answer was no.
-  private(set) var refusal: Failure.Message?
-
-  private let setup: CheckedSetup
-  private let isConfirmed: Bool
-  private let isQuiet: Bool
+  var refusal: Failure.Message?
   /// One removal serves all findings about a group, so it is asked for and done once.
-  private var removals: [KeychainGroup: Swift.Result<Bool, any Error>] = [:]
-
-  init(_ setup: CheckedSetup, isConfirmed: Bool, isQuiet: Bool) {
-    self.setup = setup
-    self.isConfirmed = isConfirmed
-    self.isQuiet = isQuiet
-  }
+  var removals: [KeychainGroup: Result<Bool, any Error>] = [:]
 
   mutating func apply(to finding: Finding, of check: String) async -> Finding {
     do {
@@ -148,24 +141,25 @@ private struct Fixes {
       case .safe(let fix):
         try await fix()
         fixed.append(["check": check, "message": finding.message])
-        return finding.fixed
-      case .removal(let entries): return try await isDone(entries, check) ? finding.fixed : finding
+      case .removal(let entries): if try await !isDone(entries, check) { return finding }
       }
+      return Finding(state: .mended, message: finding.message)
     } catch {
-      return finding.notFixed(error)
+      let reason = (error as? CacheError)?.message ?? "\(error)"
+      return Finding(state: finding.state, message: finding.message, advice: "Fixing it failed: \(reason)")
     }
   }
 
   private mutating func isDone(_ entries: UnreadableEntries, _ check: String) async throws -> Bool {
     if let earlier = removals[entries.group] { return try earlier.get() }
-    let outcome: Swift.Result<Bool, any Error>
     do {
-      outcome = .success(try await remove(entries, check))
+      let isDone = try await remove(entries, check)
+      removals[entries.group] = .success(isDone)
+      return isDone
     } catch {
-      outcome = .failure(error)
+      removals[entries.group] = .failure(error)
+      throw error
     }
-    removals[entries.group] = outcome
-    return try outcome.get()
   }
 
   private mutating func remove(_ entries: UnreadableEntries, _ check: String) async throws -> Bool {

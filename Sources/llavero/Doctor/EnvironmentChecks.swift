@@ -8,19 +8,20 @@ import TokenCache
 
 extension Check {
   /// Checks the configuration file for unknown settings, such as misspelt ones. Other commands refuse these.
-  static let configuration = Check("configuration") { _ in
+  static let configuration = Check(name: "configuration") { _ in
     Settings.current.unknown.map { .problem($0.message, advice: $0.advice) } ?? []
   }
 
   /// Checks whether the lender responds, and what it lends. It requests no token: the lender might have to ask a person.
   static func lender(_ lender: LoanBroker, at address: String) -> Check {
-    Check("lender") { setup in
+    Check(name: "lender") { setup in
       let borrowed: [Finding] = .ok("Tokens are borrowed from \(address); no keyring and no store is used.")
       do throws(IdentityError) {
         let terms = try await lender.terms()
         let name = terms.account.username ?? terms.account.homeAccountID
         let scopes = terms.scopes.map { $0.joined(separator: " ") }.joined(separator: "; ")
-        let end = "until \(terms.end.formatted(.iso8601)), \(timeLeft(until: terms.end, from: setup.now))"
+        let left = TimeLeft(until: terms.end, at: setup.now).abbreviation
+        let end = "until \(terms.end.formatted(.iso8601)), \(left)"
         return borrowed + .ok("The lender answers. Tokens of \(name) are lent for \(scopes), \(end).")
       } catch {
         return borrowed + .problem(error.message, advice: error.advice)
@@ -28,8 +29,7 @@ extension Check {
     }
   }
 
-  /// Checks the directory of the lock files.
-  static let lockDirectory = Check("lock_directory") { setup in
+  static let lockDirectory = Check(name: "lock_directory") { setup in
     let directory = RuntimeDirectory(environment: setup.environment)
     let path = directory.path
     let ownDirectory =
@@ -83,8 +83,7 @@ extension Check {
     return flock(second, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
-  /// Checks the trusted certificates.
-  static let caBundle = Check("ca_bundle") { setup in
+  static let caBundle = Check(name: "ca_bundle") { setup in
     let own = setup.environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
     guard let path = Settings.current.caBundle ?? own else {
       let system = "/etc/ssl/certs"
@@ -107,7 +106,7 @@ extension Check {
   }
 
   /// Checks whether a sign-in can open a browser.
-  static let browser = Check("browser") { setup in
+  static let browser = Check(name: "browser") { setup in
     func has(_ variable: String) -> Bool { setup.environment[variable]?.isEmpty == false }
     if has("BROWSER") { return .ok("Pages are opened with BROWSER.") }
     let opener = ["xdg-open", "gio"].first { programFile($0) != nil }
@@ -120,7 +119,7 @@ extension Check {
   }
 
   /// Checks the token caches of other programs for plaintext and for what their faults left behind.
-  static let otherCaches = Check("sources") { setup in
+  static let otherCaches = Check(name: "sources") { setup in
     let caches = await OtherCaches.inspect(setup.options, timeout: .seconds(10))
     let findings =
       caches.entries.flatMap { entry in

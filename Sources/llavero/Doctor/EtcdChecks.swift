@@ -4,7 +4,7 @@ import TokenCache
 extension Check {
   /// Checks the members of etcd's cluster: version, leader, clock and database size.
   static func etcd(_ store: EtcdCacheStore) -> Check {
-    Check("etcd") { _ in
+    Check(name: "etcd") { _ in
       let responses = Array(zip(store.endpoints, await store.members()))
       let members = responses.compactMap { endpoint, response in
         (try? response.get()).map { (endpoint: endpoint, member: $0) }
@@ -79,7 +79,7 @@ extension Check {
 
   /// Checks whether etcd's user may read and write below the store's prefix.
   static func etcdRights(_ store: EtcdCacheStore) -> Check {
-    Check("etcd_rights") { _ in
+    Check(name: "etcd_rights") { _ in
       do throws(CacheError) {
         try await store.checkRights()
         return .ok("etcd's user may read and write below the prefix.")
@@ -91,7 +91,7 @@ extension Check {
 
   /// Checks whether etcd reports changes.
   static func etcdWatch(_ store: EtcdCacheStore) -> Check {
-    Check("etcd_watch") { _ in
+    Check(name: "etcd_watch") { _ in
       do throws(CacheError) {
         let age = try await store.watchAge(of: Settings.current.group ?? .default)
         return .ok("etcd reports changes; last confirmed \(Int(age / .milliseconds(1))) ms ago.")

@@ -3,7 +3,7 @@ import TokenCache
 
 extension Check {
   /// Checks the groups for entries that cannot be read or do not belong there.
-  static let groups = Check("groups") { setup in
+  static let groups = Check(name: "groups") { setup in
     var findings: [Finding] = []
     let groups = try await setup.store.groups()
     for group in groups {
@@ -67,7 +67,7 @@ extension Check {
   }
 
   /// Checks for tokens that were cached in the future.
-  static let clock = Check("clock") { setup in
+  static let clock = Check(name: "clock") { setup in
     var findings: [Finding] = []
     for group in try await setup.store.groups() {
       let documents = try await setup.store.read(.all, in: group).documents.values

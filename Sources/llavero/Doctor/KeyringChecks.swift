@@ -4,7 +4,7 @@ import TokenCache
 
 extension Check {
   /// Checks the session bus, on which the keyring is reached.
-  static let sessionBus = Check("session_bus") { setup in
+  static let sessionBus = Check(name: "session_bus") { setup in
     let queue = BlockingQueue(label: "llavero.doctor")
     do throws(SecretServiceError) {
       try await queue.run(timeout: .seconds(10), onCancel: .cancelled, onTimeout: .timedOut) {
@@ -26,7 +26,7 @@ extension Check {
   }
 
   /// Checks which program provides the Secret Service.
-  static let service = Check("secret_service") { setup in
+  static let service = Check(name: "secret_service") { setup in
     do throws(SecretServiceError) {
       let provider = try await Provider(setup.client)
       let name = [provider.name, await provider.version()].compactMap(\.self).joined(separator: " ")
@@ -50,7 +50,7 @@ extension Check {
   }
 
   /// Checks whether secrets are encrypted on the bus.
-  static let encryption = Check("encryption") { setup in
+  static let encryption = Check(name: "encryption") { setup in
     let algorithms = try await setup.client.perform {
       (connection, cancellable) throws(SecretServiceError) in
       try connection.sessionAlgorithms(cancellable)
@@ -65,7 +65,7 @@ extension Check {
   }
 
   /// Checks whether the keyring can ask for its password.
-  static let prompt = Check("prompt") { setup in
+  static let prompt = Check(name: "prompt") { setup in
     let provider = try await Provider(setup.client)
     guard let obstacle = try await obstacle(setup, provider) else {
       return .ok("The keyring can ask for its password.")
@@ -89,8 +89,7 @@ extension Check {
     return hasPrompter ? nil : "no program provides \(prompter), as the package gcr does"
   }
 
-  /// Checks whether the collection exists and is unlocked.
-  static let collection = Check("collection") { setup in
+  static let collection = Check(name: "collection") { setup in
     do throws(SecretServiceError) {
       return try await lockState(setup)
     } catch {
@@ -124,7 +123,7 @@ extension Check {
   }
 
   /// Checks that the keyring stores what it is given: writes, reads, changes and deletes an item of its own.
-  static let probe = Check("probe") { setup in
+  static let probe = Check(name: "probe") { setup in
     do throws(SecretServiceError) {
       let collection = try await setup.client.collection(named: setup.options.settings.collection)
       // A locked collection has been reported.

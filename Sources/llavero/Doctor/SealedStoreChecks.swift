@@ -8,7 +8,7 @@ import TokenCache
 
 extension Check {
   /// Checks whether the Secret portal has a key for this program. It requests none.
-  static let secretPortal = Check("secret_portal") { setup in
+  static let secretPortal = Check(name: "secret_portal") { setup in
     do throws(SecretPortalError) {
       try await BlockingQueue(label: "llavero.portal").run(
         timeout: .seconds(25), onCancel: .cancelled, onTimeout: .timedOut
@@ -28,7 +28,7 @@ extension Check {
 
   /// Checks the owner and the mode of the file store's directories.
   static func sealedFiles(_ store: EncryptedFileCacheStore) -> Check {
-    Check("sealed_files") { _ in
+    Check(name: "sealed_files") { _ in
       let root = try store.path()
       let shared = sharing(try store.sharing(), root)
       guard FileStatus(root) != nil else {
@@ -64,7 +64,7 @@ extension Check {
 
   /// Checks whether the key opens the file or etcd store. On a terminal it asks for a passphrase.
   static func sealedKey(_ store: any SealedStore) -> Check {
-    Check("store_key") { _ in
+    Check(name: "store_key") { _ in
       do throws(CacheError) {
         return try await store.open(makingStore: false) ? .ok("The key opens the store.") : []
       } catch {
@@ -76,10 +76,10 @@ extension Check {
 
   /// Checks that a file or etcd store keeps what it is given: writes, reads and removes a group of its own.
   static func sealedProbe(_ store: any SealedStore) -> Check {
-    Check("probe") { _ in
+    Check(name: "probe") { _ in
       // This makes no store.
       guard try await store.open(makingStore: false) else { return [] }
-      guard let fault = try await StoreProbe(store).run() else {
+      guard let fault = try await store.probe() else {
         return .ok("A group was written, read and removed.")
       }
       let place = store is EtcdCacheStore ? "etcd's log" : "the disk and its file system: journalctl -k"
@@ -88,44 +88,39 @@ extension Check {
   }
 }
 
-/// Writes, reads and removes a group of its own.
-struct StoreProbe {
-  private let group: KeychainGroup
-  private let store: any CacheStore
-
-  init(_ store: any CacheStore) throws(CacheError) {
-    self.store = store
-    group = try KeychainGroup("org.llavero.probe.p\(String(UInt64.random(in: 0...UInt64.max), radix: 16))")
-  }
-
+extension CacheStore {
+  /// Writes, reads and removes a group of its own.
+  ///
   /// - Returns: What the store did wrong; `nil` where it worked.
-  func run() async throws(CacheError) -> String? {
+  func probe() async throws(CacheError) -> String? {
+    let group = try KeychainGroup(
+      "org.llavero.probe.p\(String(UInt64.random(in: 0...UInt64.max), radix: 16))")
     // A directory stays when its files are gone.
-    let directory = try (store as? EncryptedFileCacheStore)?.path(of: group)
+    let directory = try (self as? EncryptedFileCacheStore)?.path(of: group)
     defer { if let directory { try? FileManager.default.removeItem(atPath: directory) } }
     do throws(CacheError) {
-      return try await fault()
+      return try await fault(in: group)
     } catch {
-      _ = try? await store.remove(.everything, in: group)
-      try? await (store as? EtcdCacheStore)?.forget(group)
+      _ = try? await remove(.everything, in: group)
+      try? await (self as? EtcdCacheStore)?.forget(group)
       throw error
     }
   }
 
-  private func fault() async throws(CacheError) -> String? {
+  private func fault(in group: KeychainGroup) async throws(CacheError) -> String? {
     let document = try CacheDocument(
       json: Data(#"{"AppMetadata": {"probe": {"client_id": "probe", "environment": "probe"}}}"#.utf8))
     let shards = document.split(in: group).map(\.shard)
-    try await store.update(shards, in: group) { contents in
+    try await update(shards, in: group) { contents in
       for shard in shards { contents[shard] = document }
     }
-    let read = try await store.read(.all, in: group).documents
-    let removed = try await store.remove(.everything, in: group)
-    try await (store as? EtcdCacheStore)?.forget(group)
+    let read = try await read(.all, in: group).documents
+    let removed = try await remove(.everything, in: group)
+    try await (self as? EtcdCacheStore)?.forget(group)
     guard read.values.elementsEqual([document]) else {
       return "The store returned other data than was written."
     }
-    guard removed == 1, try await !store.groups().contains(group) else {
+    guard removed == 1, try await !groups().contains(group) else {
       return "The store still has a group that was removed."
     }
     return nil

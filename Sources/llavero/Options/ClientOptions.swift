@@ -2,11 +2,11 @@ import ArgumentParser
 import BrowserSignIn
 import FoundationEssentials
 import GLibSupport
+import IdentityBroker
 import IdentityClient
 import Lending
 import TokenCache
 
-/// The app and the authority.
 struct AppOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.client, "id"))
   var client: String?
@@ -18,33 +18,17 @@ struct AppOptions: ParsableArguments {
   var tenant: String?
 }
 
-/// Which app signs people in, and where.
 struct ClientOptions: ParsableArguments {
   @OptionGroup(title: "Client options") var app: AppOptions
   @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var cache: GroupOptions
 
-  var client: String? {
-    get { app.client }
-    set { app.client = newValue }
-  }
-  var authority: String? {
-    get { app.authority }
-    set { app.authority = newValue }
-  }
-  var tenant: String? {
-    get { app.tenant }
-    set { app.tenant = newValue }
-  }
-
   mutating func validate() { cache.store.origin = borrowing.origin }
 
-  /// The client id.
-  ///
-  /// - Throws: `Failure.Message` of code `usage` when nothing names one.
+  /// The client id; an error of code `usage` when nothing names one.
   var clientID: String {
     get throws(Failure.Message) {
-      guard let id = client ?? Settings.current.clientID else {
+      guard let id = app.client ?? Settings.current.clientID else {
         throw Failure.Message(
           code: .usage, name: "no_client", message: "No client ID set.",
           advice: "Add --client, or set LLAVERO_CLIENT_ID or \"client\" in the configuration: "
@@ -54,21 +38,19 @@ struct ClientOptions: ParsableArguments {
     }
   }
 
-  /// The authority to ask.
-  ///
-  /// - Throws: `Failure.Message` of code `usage` for an address that is not an authority's.
+  /// The authority to ask; an error of code `usage` for an address that is not an authority's.
   var namedAuthority: Authority {
     get throws(Failure.Message) {
       var authority = Authority.default
       do throws(IdentityError) {
-        if let address = self.authority ?? Settings.current.authority {
+        if let address = app.authority ?? Settings.current.authority {
           guard let url = URL(string: address) else {
             throw IdentityError(.invalidParameter, "\(address) is not a URL.")
           }
           authority = try Authority(url: url)
         }
         // A configured tenant is one of the configured authority, not of any that the command line names.
-        if let tenant = tenant ?? (self.authority == nil ? Settings.current.tenant : nil) {
+        if let tenant = app.tenant ?? (app.authority == nil ? Settings.current.tenant : nil) {
           authority = try authority.replacingTenant(with: tenant)
         }
         return authority
@@ -118,9 +100,9 @@ struct ClientOptions: ParsableArguments {
   func borrowingClient(
     of lender: LoanBroker, minimumValidity: Double? = nil
   ) async throws -> (client: PublicClient, terms: Loan) {
-    let host = authority == nil ? nil : try namedAuthority.host
+    let host = app.authority == nil ? nil : try namedAuthority.host
     let terms = try await lender.terms()
-    if let client, client.lowercased() != terms.clientID.lowercased() {
+    if let client = app.client, client.lowercased() != terms.clientID.lowercased() {
       throw IdentityError(
         .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
         advice: "Leave out --client.")
@@ -131,7 +113,7 @@ struct ClientOptions: ParsableArguments {
         advice: "Leave out --authority.")
     }
     var authority = terms.authority
-    if let tenant { authority = try authority.replacingTenant(with: tenant) }
+    if let tenant = app.tenant { authority = try authority.replacingTenant(with: tenant) }
     var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
     configuration.brokerPolicy = .required
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
@@ -158,7 +140,6 @@ struct ClientOptions: ParsableArguments {
   }
 }
 
-/// Whose token it is.
 struct AccountOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.account, "name"), completion: .accounts)
   var account: String?
@@ -166,7 +147,6 @@ struct AccountOptions: ParsableArguments {
   var named: String? { account ?? Settings.current.account }
 }
 
-/// What the token is for.
 struct ScopeOptions: ParsableArguments {
   @Option(name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"))
   var named: [String] = []
@@ -205,7 +185,7 @@ extension SignsIn {
   /// The sign-in that helps, as a shell takes it. What the environment and the configuration say holds for that one, too.
   var signInCommand: String {
     let options = [
-      ("client", client.client), ("authority", client.authority), ("tenant", client.tenant),
+      ("client", client.app.client), ("authority", client.app.authority), ("tenant", client.app.tenant),
       ("group", client.cache.named?.name),
     ].compactMap { name, value in value.map { ["--" + name, $0] } }
     let scopes = signInScopes.map { ["--scope", $0] }
@@ -214,4 +194,38 @@ extension SignsIn {
     let words = ["llavero", "login"] + (options + scopes).flatMap(\.self) + name
     return words.map(shellQuoted).joined(separator: " ") + client.cache.store.repeated
   }
+}
+
+/// Whether the machine's identity broker is asked for tokens.
+struct BrokerOptions: ParsableArguments {
+  @Option(
+    name: .customLong("broker"), help: ArgumentHelp(.broker, "auto|off|only"),
+    completion: .list(BrokerPolicy.allCases.map(\.rawValue)),
+    transform: { word in
+      guard let policy = BrokerPolicy(rawValue: word) else {
+        throw ValidationError("expected auto, off or only")
+      }
+      return policy
+    })
+  var named: BrokerPolicy?
+
+  var policy: BrokerPolicy { named ?? Settings.current.broker ?? .automatic }
+}
+
+extension LinuxBroker {
+  /// The session bus's broker, which is not asked for anything yet, and perhaps also after a failure that is remembered.
+  static func ofSession(ignoresRecentFailure: Bool = false) -> LinuxBroker {
+    #if DEBUG
+      // A test waits for no limit, and a busy machine keeps to none.
+      if let limit = processEnvironment()["LLAVERO_TEST_BROKER_LIMIT"].flatMap(Int.init) {
+        return LinuxBroker(limit: .milliseconds(limit), ignoresRecentFailure: ignoresRecentFailure)
+      }
+    #endif
+    return LinuxBroker(ignoresRecentFailure: ignoresRecentFailure)
+  }
+}
+
+extension BrokerPolicy {
+  /// Whom a client with this policy asks.
+  var broker: (any TokenBroker)? { self == .off ? nil : LinuxBroker.ofSession() }
 }

@@ -1,11 +1,11 @@
 public import ArgumentParser
 import GLibSupport
 import HTTPSupport
+import Lending
 import Sealing
 import SecretService
 import TokenCache
 
-/// Where the cache is.
 struct StoreOptions: ParsableArguments {
   // Not parsed by the parser, as in ``parsed(_:_:_:)``.
   @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"))
@@ -71,21 +71,6 @@ struct StoreOptions: ParsableArguments {
   /// What the command line, the environment and the configuration say of the store.
   var settings: StoreSettings { named.over(Settings.current.store) }
 
-  /// The options of another store, such as one that is imported from. What is not named is as it is here.
-  func at(
-    _ address: StoreAddress, key: KeyChoice? = nil, collection: String? = nil, etcdUser: String? = nil,
-    etcdPassword: KeyChoice? = nil
-  ) -> StoreOptions {
-    var options = self
-    options.address = address
-    if case .etcd(_?) = address { (options.endpoints, options.prefix) = (nil, nil) }
-    options.key = key ?? self.key
-    options.collection = collection ?? self.collection
-    options.etcdUser = etcdUser ?? self.etcdUser
-    options.etcdPassword = etcdPassword ?? self.etcdPassword
-    return options
-  }
-
   /// The store that was chosen.
   ///
   /// - Throws: `ConfigurationError` where it lacks something, such as a key, and where tokens are borrowed; `CacheError`
@@ -97,7 +82,6 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
-  /// How the store is opened.
   var access: StoreAccess {
     var access = StoreAccess(prompt: prompt, allowsPlainSession: allowsPlainSession) {
       (question) throws(CacheError) in
@@ -186,7 +170,6 @@ extension Terminal {
   }
 }
 
-/// Where the cache is, and which group in it is meant.
 struct GroupOptions: ParsableArguments {
   @Option(
     name: .customLong("group"), help: ArgumentHelp(.group, "group"), completion: .groups,
@@ -209,11 +192,57 @@ extension TokenCacheAccessor {
   }
 }
 
-/// How the result is printed.
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")
   var json = false
 
   @Flag(name: .shortAndLong, help: .quiet)
   var quiet = false
+}
+
+/// Whether tokens are borrowed. A command that has these options tells its ``StoreOptions``.
+struct BorrowOptions: ParsableArguments {
+  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
+  @Option(name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"))
+  private var originText: String?
+
+  /// The origin that the command line names.
+  var origin: TokenOrigin?
+
+  mutating func validate() throws {
+    origin = try originText.map { try parsed($0, "--from", TokenOrigin.init(_:)) }
+  }
+}
+
+extension StoreOptions {
+  /// The socket at which tokens are borrowed; `nil` where they are stored.
+  var socket: String? { (origin ?? Settings.current.origin)?.socket }
+
+  /// The same; an error of code `usage` where the command line names a store besides.
+  var lenderSocket: String? {
+    get throws(Failure.Message) {
+      guard let path = socket, named != StoreSettings() else { return socket }
+      throw Failure.Message(
+        code: .usage, name: "borrowed",
+        message: "Tokens are borrowed from unix:\(path), and the command line names a store.",
+        advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
+    }
+  }
+
+  /// The lender; `nil` where tokens are stored.
+  var lender: LoanBroker? {
+    get throws {
+      guard let path = try lenderSocket else { return nil }
+      return LoanBroker(transport: try Network.transport(toLenderAt: path))
+    }
+  }
+
+  /// Throws where tokens are borrowed: there is no store then.
+  func requireStore() throws(Failure.Message) {
+    guard let path = socket else { return }
+    throw Failure.Message(
+      code: .usage, name: "borrowed",
+      message: "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
+      advice: "Run it where the lender runs, or set LLAVERO_FROM to off for the store of this machine.")
+  }
 }

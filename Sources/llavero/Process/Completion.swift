@@ -11,13 +11,11 @@ import TokenCache
 extension CompletionKind {
   /// The user names of the group's accounts.
   static let accounts = CompletionKind.custom { words, _, _ in
-    Completion.wait { await Completion.accounts(words) }
+    Completion.find(words) { try await $0.accounts().map { printable($0.username ?? $0.homeAccountID) } }
   }
-  /// The groups of the store.
   static let groups = CompletionKind.custom { words, _, _ in
-    Completion.wait { await Completion.groups(words) }
+    Completion.find(words) { try await $0.store.groups().map(\.name) }
   }
-  /// The caches of other programs.
   static let caches = CompletionKind.custom { _, _, _ in PeerRegistry().caches.map { printable($0.name) } }
 }
 
@@ -53,11 +51,14 @@ enum Completion {
     _exit(EXIT_SUCCESS)
   }
 
-  /// Blocks until the work is done. Not for a thread of Swift's pool.
-  fileprivate static func wait(_ work: @escaping @Sendable () async -> [String]) -> [String] {
+  /// Finds candidates in the cache that the command line names so far. Blocks: not for a thread of Swift's pool.
+  fileprivate static func find(
+    _ words: [String], in search: @escaping @Sendable (TokenCacheAccessor) async throws -> [String]
+  ) -> [String] {
+    guard let cache = cache(words) else { return [] }
     let (candidates, end) = (Candidates(), DispatchSemaphore(value: 0))
     Task.detached {
-      let found = await work()
+      let found = (try? await search(cache)) ?? []
       candidates.list.withLock { $0 = found }
       end.signal()
     }
@@ -69,17 +70,7 @@ enum Completion {
     let list = Mutex<[String]>([])
   }
 
-  fileprivate static func accounts(_ words: [String]) async -> [String] {
-    guard let cache = cache(words), let accounts = try? await cache.accounts() else { return [] }
-    return accounts.map { printable($0.username ?? $0.homeAccountID) }
-  }
-
-  fileprivate static func groups(_ words: [String]) async -> [String] {
-    guard let store = cache(words)?.store, let groups = try? await store.groups() else { return [] }
-    return groups.map(\.name)
-  }
-
-  /// The cache that the command line names so far; `nil` for one that is not on this machine.
+  /// The cache that the words name; `nil` for one that is not on this machine.
   private static func cache(_ words: [String]) -> TokenCacheAccessor? {
     let names = ["--store", "--group", "--key", "--collection"]
     var arguments: [String] = []

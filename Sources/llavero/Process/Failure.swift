@@ -3,6 +3,7 @@ import EtcdStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import IdentityClient
 import Sealing
 import SecretService
 import TokenCache
@@ -34,15 +35,6 @@ enum Failure {
     var needsSignIn = false
 
     var toolMessage: Message { self }
-  }
-
-  private struct Report: Encodable {
-    struct Body: Encodable {
-      let code: String
-      let message: String
-      let advice: String?
-    }
-    let error: Body
   }
 
   /// Prints what went wrong to standard error and ends the process. `command` is the one that failed, once it is known.
@@ -83,8 +75,8 @@ enum Failure {
 
   static func exit(with message: Message) -> Never {
     if wantsJSON {
-      let body = Report.Body(code: message.name, message: message.message, advice: message.advice)
-      Terminal.error((try? json(Report(error: body))) ?? message.message)
+      let error: Members = ["code": message.name, "message": message.message, "advice": message.advice]
+      Terminal.error((try? json(["error": error])) ?? message.message)
     } else {
       Terminal.error("llavero: " + printable(message.message))
       if let advice = message.advice { Terminal.error(printable(advice)) }
@@ -94,6 +86,11 @@ enum Failure {
 }
 
 extension Failure.Message {
+  /// A person said no.
+  static func cancelled(_ message: String) -> Failure.Message {
+    Failure.Message(code: .cancelled, name: "cancelled", message: message)
+  }
+
   static let setupAdvice =
     "On a machine without a keyring \"llavero setup\" makes a store of encrypted files."
 
@@ -148,6 +145,48 @@ extension CacheError: ToolError {
     }
     let text = sentences(advice, command)
     return text.isEmpty ? nil : text
+  }
+}
+
+extension IdentityError: ToolError {
+  var toolMessage: Failure.Message {
+    if let cacheError { return cacheError.toolMessage }
+    let exitCode: Failure.Code =
+      switch code {
+      case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
+        .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
+        .accountNotFound, .timedOut, .deviceCodeExpired:
+        .interactionRequired
+      case .userCanceled, .cancelled: .cancelled
+      case .network, .serverError, .unhandledResponse: .network
+      case _ where isLenderGone: .network
+      case .invalidParameter, .invalidRedirectURI: .usage
+      case .invalidRequest where asksForSeveralResources: .usage
+      default: .error
+      }
+    return Failure.Message(
+      code: exitCode, name: code.rawValue, message: fullMessage, advice: toolAdvice,
+      needsSignIn: code == .interactionRequired && !mustBeResolvedByLender)
+  }
+
+  /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.
+  private var fullMessage: String {
+    let reason = code == .interactionRequired ? oauthErrorDescription : nil
+    var text = message
+    if let reason, reason != message { text += ": \(reason)" }
+    // What an administrator asks for first.
+    if let subError, !text.contains(subError) { text += " (\(subError))" }
+    return text
+  }
+
+  private var toolAdvice: String? {
+    switch code {
+    case .invalidRequest where asksForSeveralResources: "Ask for the scopes of each resource by themselves."
+    case .browserUnavailable: sentences(advice, "\"llavero login --no-browser\" shows its address.")
+    case .serverDeclinedScopes:
+      "Granted: \(grantedScopes.joined(separator: " ")). Declined: \(declinedScopes.joined(separator: " "))."
+    default: advice
+    }
   }
 }
 

@@ -9,10 +9,8 @@ enum HelpText {
     return min(max(width, 40), 80)
   }
 
-  /// The parser's help with a command's own options before those of titled groups, and a synopsis that fits one line.
-  ///
-  /// - Parameter text: What the parser prints, which may also be a version or a completion script.
-  /// - Returns: The text, rearranged where it is a help.
+  /// The parser's help with a command's own options before those of titled groups, and a synopsis that fits one line. What
+  /// else it prints, such as a version or a completion script, is unchanged.
   static func arranged(_ text: String) -> String {
     let sections = (text.hasSuffix("\n") ? text.dropLast() : text[...]).split(separator: "\n\n").map(
       String.init)
@@ -36,12 +34,8 @@ enum HelpText {
     return command + " [<options>]" + arguments.replacing(/(?: \[-[^\]]*\])|(?: \[?<options>\]?)/, with: "")
   }
 
-  /// An error in a command line: one line, and another with a suggestion or the help's command.
-  ///
-  /// - Parameters:
-  ///   - message: The argument parser's.
-  ///   - arguments: The command line without the program.
-  /// - Returns: The error.
+  /// An error in a command line: one line, and another with a suggestion or the help's command. The message is the
+  /// argument parser's, and the arguments are without the program.
   static func usageError(_ message: String, in arguments: [String]) -> Failure.Message {
     var commands: [any ParsableCommand.Type] = [Llavero.self]
     var rest = arguments[...]

@@ -4,9 +4,7 @@ import SoupTransport
 
 /// What a command gets to the network by. An interruption cancels the command from then on: a request may be under way.
 enum Network {
-  /// What reaches a lender's socket.
-  ///
-  /// - Throws: `Failure.Message` of code `usage` for a path that no socket can have.
+  /// What reaches a lender's socket; an error of code `usage` for a path that no socket can have.
   static func transport(toLenderAt path: String) throws -> SoupHTTPTransport {
     Interruption.beginCancelling()
     do throws(HTTPTransportError) {
@@ -38,8 +36,7 @@ extension HTTPTransportError: ToolError {
       Failure.Message(
         code: .usage, name: "invalid_configuration", message: reason,
         advice: "LLAVERO_CA_BUNDLE, LLAVERO_ETCD_CA, SSL_CERT_FILE and https_proxy set up the connection.")
-    case .cancelled:
-      Failure.Message(code: .cancelled, name: "cancelled", message: "The request was cancelled.")
+    case .cancelled: .cancelled("The request was cancelled.")
     default: Failure.Message(code: .network, name: "network", message: "The network cannot be used: \(self).")
     }
   }

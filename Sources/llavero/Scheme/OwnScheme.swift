@@ -4,9 +4,7 @@ import ArgumentParser
 struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
   let name: String
 
-  /// Reads a scheme, or the redirect URI that begins with it.
-  ///
-  /// - Returns: `nil` for an invalid one.
+  /// Reads a scheme, or the redirect URI that begins with it; `nil` for an invalid one.
   init?(argument: String) {
     let name = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0].lowercased()
     guard name.utf8.first.map({ Self.letters.contains($0) }) ?? false, name.utf8.count <= Self.maximumLength,

@@ -96,7 +96,7 @@ struct Scheme: ParsableCommand {
           "warnings": warning.map { [$0] },
         ])
       }
-      if let warning { Terminal.error("warning: \(warning)") }
+      if let warning { Terminal.warn(warning) }
       Terminal.out(printable("\(scheme.name) is handled by \(file), registered in \(path)."))
     }
 

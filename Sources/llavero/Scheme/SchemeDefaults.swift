@@ -7,9 +7,7 @@ enum SchemeDefaults {
   private static let limit = 16 << 20
 
   /// Puts a scheme's desktop file before all others, or removes it. Earlier handlers stay behind it, and are used again
-  /// when it is removed; the rest of the file is unchanged, to the byte.
-  ///
-  /// - Throws: `Failure.Message`; then nothing is changed.
+  /// when it is removed; the rest of the file is unchanged, to the byte. After an error nothing is changed.
   static func change(_ scheme: String, isInstalled: Bool) throws(Failure.Message) {
     let path = linkTarget("\(DesktopDirectories.configuration)/mimeapps.list")
     let old: String
@@ -66,8 +64,6 @@ enum SchemeDefaults {
   }
 
   /// Checks that the user's lists are regular files: GLib would wait for a writer of a pipe.
-  ///
-  /// - Throws: `Failure.Message`
   static func checkLists() throws(Failure.Message) {
     let desktops = (processEnvironment()["XDG_CURRENT_DESKTOP"] ?? "").split(separator: ":")
     let names =
@@ -88,8 +84,6 @@ enum SchemeDefaults {
 }
 
 /// Replaces a file atomically, and makes the directories above it with the mode of the XDG Base Directory Specification.
-///
-/// - Throws: `Failure.Message`
 func writeFile(_ path: String, _ contents: [UInt8], mode: UInt = 0o644) throws(Failure.Message) {
   let directory = parentDirectory(of: path)
   try? FileManager.default.createDirectory(
@@ -97,7 +91,6 @@ func writeFile(_ path: String, _ contents: [UInt8], mode: UInt = 0o644) throws(F
   guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else { throw .notWritable(path) }
 }
 
-/// - Throws: `Failure.Message`
 func removeFile(_ path: String) throws(Failure.Message) {
   if unsafe unlink(path) != 0, errno != ENOENT { throw .notWritable(path) }
 }

@@ -6,47 +6,14 @@ import Glibc
 struct SchemeEntry {
   let scheme: String
   let program: String
-  var arguments: [String] = []
+  let arguments: [String]
   /// The name that the desktop shows.
-  var name: String
+  let name: String
 
   /// Only files with this key are changed. Its value is the scheme.
   private static let mark = "X-Llavero-Scheme"
   private static let group = "Desktop Entry"
   private static let limit = 1 << 20
-
-  /// Reads the entry of a scheme.
-  ///
-  /// - Returns: `nil` without an entry.
-  /// - Throws: `Failure.Message` for a file of another user.
-  init?(existing scheme: String) throws(Failure.Message) {
-    let path = Self.path(of: scheme)
-    guard FileStatus(path) != nil else { return nil }
-    let contents: [UInt8]?
-    do throws(PrivateFileError) {
-      contents = try readPrivateFile(path, limit: Self.limit, openToOthers: true)
-    } catch {
-      throw Failure.Message(name: "unreadable", message: "\(error)")
-    }
-    let keys = contents.flatMap { try? KeyFile($0) }?[Self.group] ?? [:]
-    guard keys[Self.mark] == scheme else {
-      throw Failure.Message(
-        name: "exists", message: "\(path) already exists and was not written by \"llavero scheme install\".",
-        advice: "Check which program wrote it, and remove it if it is not needed.")
-    }
-    let command = keys["Exec"].flatMap(words(ofExec:)) ?? []
-    self.scheme = scheme
-    program = command.first ?? ""
-    arguments = Array(command.dropFirst())
-    name = keys["Name"] ?? ""
-  }
-
-  init(scheme: String, program: String, arguments: [String], name: String) {
-    self.scheme = scheme
-    self.program = program
-    self.arguments = arguments
-    self.name = name
-  }
 
   static func path(of scheme: String) -> String {
     "\(DesktopDirectories.applications)/\(SchemeHandler.ownID(of: scheme))"
@@ -87,5 +54,30 @@ struct SchemeEntry {
   /// By scalars, since a character may be one of these with an accent.
   private static func replaced(_ text: String, _ replacements: [Unicode.Scalar: String]) -> String {
     text.unicodeScalars.map { replacements[$0] ?? String($0) }.joined()
+  }
+}
+
+extension SchemeEntry {
+  /// Reads the entry of a scheme; `nil` without one. The file of another user is an error.
+  init?(existing scheme: String) throws(Failure.Message) {
+    let path = Self.path(of: scheme)
+    guard FileStatus(path) != nil else { return nil }
+    let contents: [UInt8]?
+    do throws(PrivateFileError) {
+      contents = try readPrivateFile(path, limit: Self.limit, openToOthers: true)
+    } catch {
+      throw Failure.Message(name: "unreadable", message: "\(error)")
+    }
+    let keys = contents.flatMap { try? KeyFile($0) }?[Self.group] ?? [:]
+    guard keys[Self.mark] == scheme else {
+      throw Failure.Message(
+        name: "exists", message: "\(path) already exists and was not written by \"llavero scheme install\".",
+        advice: "Check which program wrote it, and remove it if it is not needed.")
+    }
+    let command = keys["Exec"].flatMap(words(ofExec:)) ?? []
+    self.scheme = scheme
+    program = command.first ?? ""
+    arguments = Array(command.dropFirst())
+    name = keys["Name"] ?? ""
   }
 }

@@ -8,9 +8,7 @@ struct Protection: Sendable {
     self.doesNotProtect = doesNotProtect + ["Root can read every token."]
   }
 
-  /// - Parameters:
-  ///   - kind: The store.
-  ///   - key: Where its key comes from, if it has one.
+  /// The protection of a store, whose key comes from there if it has one.
   init(_ kind: StoreKind, key: KeyChoice?) {
     let ownPrograms = "Your programs can get every token"
     switch kind.takesKey ? key : nil {

@@ -31,10 +31,8 @@ struct ServiceCredential {
 
   var isMade: Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// Makes a key, has it encrypted, and writes that. The key itself is in no file: it is sent through a pipe.
-  ///
-  /// - Returns: What systemd-creds printed on standard error.
-  /// - Throws: `Failure.Message`.
+  /// Makes a key, has it encrypted, and writes that. The key itself is in no file: it is sent through a pipe. Returns what
+  /// systemd-creds printed on standard error.
   func make() async throws(Failure.Message) -> [String] {
     guard let program = programFile("systemd-creds") else {
       throw Failure.Message(
@@ -80,12 +78,8 @@ struct ServiceCredential {
         : "Its encryption key belongs to root: run this command with sudo.")
   }
 
-  /// The lines of a service's unit: the credential, and the settings, since a service has no configuration.
-  ///
-  /// - Parameters:
-  ///   - settings: What the configuration would say.
-  ///   - hasFiles: Whether the store is the default directory: the service then gets one of its own.
-  /// - Returns: The lines.
+  /// The lines of a service's unit: the credential, and the settings, since a service has no configuration. If it has files
+  /// in the store's default directory, the service gets one of its own.
   func unit(settings: [(setting: Setting, text: String)], hasFiles: Bool) -> [String] {
     var variables = settings.map { ($0.setting.variable, $0.text) }
     if hasFiles { variables.append(("XDG_DATA_HOME", "/var/lib/\(name)")) }
@@ -101,9 +95,7 @@ struct ServiceCredential {
   }
 }
 
-/// Makes a new file of a key, which only this user may read, and the directory that it is in.
-///
-/// - Throws: `Failure.Message`, also where there is such a file.
+/// Makes a new file of a key, which only this user may read, and the directory that it is in. A file that exists is an error.
 func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message) {
   try? FileManager.default.createDirectory(
     atPath: parentDirectory(of: path), withIntermediateDirectories: true,

@@ -28,7 +28,6 @@ struct SettingsFile {
     }
   }
 
-  /// The contents.
   var text: String { lines.joined(separator: "\n") }
 
   /// A setting's value as the file has it.
@@ -56,9 +55,7 @@ struct SettingsFile {
     }
   }
 
-  /// Puts the contents in the file's place, which only this user may read from then on.
-  ///
-  /// - Throws: `Failure.Message` when that fails; then the file is as it was.
+  /// Puts the contents in the file's place, which only this user may read from then on. After an error it is as it was.
   func write() throws(Failure.Message) {
     let directory = parentDirectory(of: path)
     do {

@@ -94,7 +94,7 @@ struct Setup: AsyncParsableCommand {
         result.warnings.append("\(setting.variable) in the environment goes before this \(name).")
       }
     }
-    if client.client == nil {
+    if client.app.client == nil {
       result.warnings.append("No client ID set. Signing in needs one: llavero setup --client YOUR-APP-ID")
     }
     if !dryRun, credential == nil { try file.write() }
@@ -111,8 +111,8 @@ struct Setup: AsyncParsableCommand {
   private var chosen: [(setting: Setting, text: String)] {
     var settings = Settings()
     settings.store = store.lasting
-    (settings.clientID, settings.authority) = (client.client, client.authority)
-    (settings.tenant, settings.group) = (client.tenant, client.cache.named)
+    (settings.clientID, settings.authority) = (client.app.client, client.app.authority)
+    (settings.tenant, settings.group) = (client.app.tenant, client.cache.named)
     return settings.values.filter(\.setting.isWrittenBySetup)
   }
 
@@ -145,9 +145,9 @@ struct Setup: AsyncParsableCommand {
         advice: "Leave out --key, or choose another --store.")
     }
     client.cache.named = client.cache.named ?? current.group
-    client.authority = client.authority ?? current.authority
-    client.client = try text(client.client, "Client ID of the app, or nothing", current.clientID)
-    client.tenant = try text(client.tenant, "Tenant ID or domain, or nothing", current.tenant)
+    client.app.authority = client.app.authority ?? current.authority
+    client.app.client = try text(client.app.client, "Client ID of the app, or nothing", current.clientID)
+    client.app.tenant = try text(client.app.tenant, "Tenant ID or domain, or nothing", current.tenant)
     // Says what is wrong with them.
     _ = try client.namedAuthority
   }
@@ -165,9 +165,7 @@ struct Setup: AsyncParsableCommand {
     }
   }
 
-  /// Makes the key file where it does not exist.
-  ///
-  /// - Returns: Its path, if it was made, or would be.
+  /// Makes the key file where it does not exist, and returns its path, if it was made, or would be.
   private func makeKey() throws -> String? {
     guard store.kind.takesKey, case .file(let path)? = client.cache.store.key else { return nil }
     try checkWhole(path)
@@ -216,15 +214,14 @@ struct Setup: AsyncParsableCommand {
     if opensNothing {
       try? FileManager.default.removeItem(atPath: path)
     } else if !output.json {
-      Terminal.error(
-        printable("warning: The key file \(path) was made and stays: the store may be sealed with it."))
+      Terminal.warn("The key file \(path) was made and stays: the store may be sealed with it.")
     }
   }
 
   private func tryStore() async throws {
     let cache = try client.cache.cache
     try await cache.prepareStore()
-    if let fault = try await StoreProbe(cache.store).run() {
+    if let fault = try await cache.store.probe() {
       throw Failure.Message(
         name: "store_failed", message: fault,
         advice: "Run \"llavero doctor\". The configuration was not changed.")
@@ -253,6 +250,6 @@ struct Setup: AsyncParsableCommand {
     for line in result.protects { Terminal.out("  " + printable(line)) }
     Terminal.out("What it does not protect against:")
     for line in result.doesNotProtect { Terminal.out("  " + printable(line)) }
-    for line in result.warnings { Terminal.error("warning: " + printable(line)) }
+    for line in result.warnings { Terminal.warn(line) }
   }
 }

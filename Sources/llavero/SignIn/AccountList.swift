@@ -1,54 +1,29 @@
 import TokenCache
 
-/// All accounts of a group, whatever the client.
-struct AccountList {
-  private let group: String
-  private let accounts: [(account: Account, origin: AccountOrigin)]
-  private let problems: [StoreProblem]
-
-  /// - Parameters:
-  ///   - options: The group.
-  ///   - name: A user name or home account id: the accounts with that name alone.
-  ///   - clientID: The accounts that are signed in to this client alone.
-  ///   - isEmptyAllowed: Whether a list without accounts is a result.
-  /// - Throws: `CacheError`; `Failure.Message` of code `interactionRequired` for an empty list that is not allowed.
-  init(
-    _ options: GroupOptions, named name: String? = nil, clientID: String? = nil, isEmptyAllowed: Bool = true
+enum AccountList {
+  /// Prints the accounts of a group, whatever the client: those with a user name or home account id, those that are signed in
+  /// to a client, or all. An empty list may be an error of code `interactionRequired`.
+  static func print(
+    _ options: GroupOptions, named name: String? = nil, clientID: String? = nil, isEmptyAllowed: Bool = true,
+    _ output: OutputOptions
   ) async throws {
     let snapshot = try await options.cache.snapshot()
     let renewable = snapshot.renewableAccounts
-    let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name)
+    let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name).map {
+      (account: $0, origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
+    }
     if !isEmptyAllowed, accounts.isEmpty {
       try snapshot.checkComplete()
       throw Failure.Message.notSignedIn(name, in: snapshot)
     }
-    group = options.group.name
-    problems = snapshot.problems
-    self.accounts = accounts.map {
-      ($0, AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
+    if output.json {
+      return try Terminal.out([
+        "group": options.group.name, "accounts": accounts.map(members),
+        "problems": snapshot.problems.map(\.members),
+      ])
     }
-  }
-
-  private func printJSON() throws {
-    let list = accounts.map { account, origin -> Members in
-      let profiles = account.tenantProfiles.map { profile -> Members in
-        [
-          "tenant_id": profile.tenantID, "local_account_id": profile.localAccountID,
-          "username": profile.username, "name": profile.name, "is_home_tenant": profile.isHomeTenant,
-        ]
-      }
-      return [
-        "home_account_id": account.homeAccountID, "username": account.username,
-        "environment": account.environment, "origin": origin, "tenant_profiles": profiles,
-      ]
-    }
-    try Terminal.out(["group": group, "accounts": list, "problems": problems.map(ProblemSummary.init)])
-  }
-
-  func print(_ output: OutputOptions) throws {
-    if output.json { return try printJSON() }
-    ProblemSummary.report(problems)
-    guard !accounts.isEmpty else { return Terminal.note("No account in \(group).") }
+    output.report(snapshot.problems)
+    guard !accounts.isEmpty else { return Terminal.note("No account in \(options.group.name).") }
     Table(
       [
         .init("USERNAME", minimum: 30), .init("NAME", minimum: 12), "TENANTS", "ORIGIN",
@@ -62,6 +37,19 @@ struct AccountList {
       }
     ).print()
   }
+
+  private static func members(of account: Account, _ origin: AccountOrigin) -> Members {
+    let profiles = account.tenantProfiles.map { profile -> Members in
+      [
+        "tenant_id": profile.tenantID, "local_account_id": profile.localAccountID,
+        "username": profile.username, "name": profile.name, "is_home_tenant": profile.isHomeTenant,
+      ]
+    }
+    return [
+      "home_account_id": account.homeAccountID, "username": account.username,
+      "environment": account.environment, "origin": origin, "tenant_profiles": profiles,
+    ]
+  }
 }
 
 /// How an account came to be listed.
@@ -74,9 +62,6 @@ enum AccountOrigin: String, Encodable {
   /// A lender gives its tokens.
   case lender
 
-  /// - Parameters:
-  ///   - account: The account.
-  ///   - renews: Whether the cache has its refresh token.
   init(of account: Account, renews: Bool) {
     self = account.isBrokers ? (renews ? .both : .broker) : .own
   }

@@ -4,10 +4,8 @@ import Lending
 import TokenCache
 
 extension PublicClient {
-  /// Returns the account that a command is about.
-  ///
-  /// - Throws: `Failure.Message` of code `interactionRequired` when no account is signed in, and when several are and none
-  ///   is named.
+  /// Returns the account that a command is about; an error of code `interactionRequired` when no account is signed in, and when
+  /// several are and none is named.
   func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
     do {
@@ -20,13 +18,8 @@ extension PublicClient {
     return try await brokersAccount(named: name)
   }
 
-  /// Returns the accounts of the cache and, unless it is off, of the broker.
-  ///
-  /// - Parameters:
-  ///   - name: A user name or home account id: the accounts with that name alone.
-  ///   - snapshot: The group's contents; `nil` where the store is unavailable and the broker does not need it.
-  /// - Returns: The accounts.
-  /// - Throws: Also when no account was found and a part of the cache is unreadable.
+  /// Returns the accounts of the cache and, unless it is off, of the broker; with a user name or home account id those with
+  /// that name alone. It is an error when none was found and a part of the cache is unreadable.
   func accountsEverywhere(named name: String?, in snapshot: CacheSnapshot?) async throws -> DeviceAccounts {
     var found = try await deviceAccounts(in: snapshot)
     found.accounts = found.accounts.named(name)
@@ -44,7 +37,6 @@ extension PublicClient {
     }
   }
 
-  /// The broker's account that a command is about.
   private func brokersAccount(named name: String?) async throws -> Account {
     let snapshot = try await snapshotIfNeeded()
     let found = try await accountsEverywhere(named: name, in: snapshot)
@@ -60,7 +52,6 @@ extension PublicClient {
     return try accounts.only(named: name, in: snapshot, because: found.brokerFailure)
   }
 
-  /// The account in the cache that a command is about.
   private func cachedAccount(named name: String?) async throws -> Account {
     // An id has an @ only at authorities without tenants. For an id only that account's shard is read.
     if let name, !name.contains("@"),
@@ -79,8 +70,7 @@ extension PublicClient {
 
 extension CacheSnapshot {
   /// Returns the accounts that are signed in to a client; with a user name or home account id only those with that name.
-  ///
-  /// - Throws: `CacheError` when no account was found and a part of the cache is unreadable.
+  /// It is an error when none was found and a part of the cache is unreadable.
   func accounts(named name: String?, of clientID: String) throws(CacheError) -> [Account] {
     guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
     for var filter in AccountFilter.filters(named: name) {
@@ -104,15 +94,8 @@ extension [Account] {
       .first { !$0.isEmpty } ?? []
   }
 
-  /// Returns the only account.
-  ///
-  /// - Parameters:
-  ///   - name: The name that was asked for, if any.
-  ///   - snapshot: The group's contents, where they are known.
-  ///   - failure: Why the broker lists no accounts.
-  ///   - exitCode: The exit code for several accounts.
-  /// - Returns: The account.
-  /// - Throws: `Failure.Message` for no account, or several.
+  /// Returns the only account; an error for none, or several. The name is what was asked for, if any, the snapshot has the
+  /// group's contents, where they are known, and the failure says why the broker lists no accounts.
   func only(
     named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil,
     orExitWith exitCode: Failure.Code = .interactionRequired
@@ -156,13 +139,8 @@ extension Failure.Message {
       advice: "\"llavero status\" shows the account whose tokens are.")
   }
 
-  /// No account is signed in to the client, or not the one with a name.
-  ///
-  /// - Parameters:
-  ///   - name: The name that was asked for, if any.
-  ///   - snapshot: The group's contents, where they are known: they may have accounts of other clients.
-  ///   - failure: Why the broker lists no accounts.
-  /// - Returns: The message.
+  /// No account is signed in to the client, or not the one with a name. The group's contents, where they are known, may have
+  /// accounts of other clients; the failure says why the broker lists none.
   static func notSignedIn(
     _ name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
   ) -> Failure.Message {

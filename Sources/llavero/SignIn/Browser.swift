@@ -34,19 +34,17 @@ struct RemoteBrowser: WebAuthenticator {
     defer { lines?.end() }
     var browser = BrowserAuthenticator(
       port: port, show: { page in Self.show(page, takesAddresses: lines != nil) },
-      pasted: lines.map(Self.addresses))
+      pasted: lines.map { lines -> BrowserAuthenticator.PastedAddresses in
+        { refusal in
+          if let refusal { Terminal.error(printable(refusal.description)) }
+          return await lines.next()
+        }
+      })
     // The handler on the machine with the browser cannot be checked.
     browser.checksSchemeHandler = false
     return try await browser.authorize(
       startURL: startURL, redirectURI: redirectURI, responseMode: responseMode, isExpected: isExpected,
       timeout: timeout)
-  }
-
-  private static func addresses(in lines: PastedLines) -> BrowserAuthenticator.PastedAddresses {
-    { refusal in
-      if let refusal { Terminal.error(printable(refusal.description)) }
-      return await lines.next()
-    }
   }
 
   private static func show(_ page: SignInPage, takesAddresses: Bool) {

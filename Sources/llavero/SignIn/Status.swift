@@ -61,8 +61,8 @@ struct Status: AsyncParsableCommand, SignsIn {
   func run() async throws {
     if let lender = try client.cache.store.lender { return try await showLoan(of: lender) }
     // The broker is asked for a client: with it alone, the lack of one is an error.
-    guard client.client ?? Settings.current.clientID != nil || broker.policy == .required else {
-      return try await AccountList(client.cache, named: account.named, isEmptyAllowed: false).print(output)
+    guard client.app.client ?? Settings.current.clientID != nil || broker.policy == .required else {
+      return try await AccountList.print(client.cache, named: account.named, isEmptyAllowed: false, output)
     }
     let client = try client.publicClient(broker: broker.policy)
     let snapshot = try await client.snapshotIfNeeded()
@@ -92,16 +92,15 @@ struct Status: AsyncParsableCommand, SignsIn {
     if output.json {
       return try Terminal.out([
         "group": client.cache.group.name, "client_id": clientID, "accounts": lines.map(\.members),
-        "problems": problems.map(ProblemSummary.init),
+        "problems": problems.map(\.members),
         "warnings": found.brokerFailure.map { [$0.asBrokerProblem] },
       ])
     }
-    if let failure = found.brokerFailure { Terminal.error("warning: " + printable(failure.asBrokerProblem)) }
-    ProblemSummary.report(problems)
+    if let failure = found.brokerFailure { Terminal.warn(failure.asBrokerProblem) }
+    output.report(problems)
     Self.printTable(of: lines, now: now)
   }
 
-  /// Shows the terms of the loan.
   private func showLoan(of lender: LoanBroker) async throws {
     let (client, terms) = try await client.borrowingClient(of: lender)
     let line = Line(
@@ -125,7 +124,7 @@ struct Status: AsyncParsableCommand, SignsIn {
       return line.tokens.map { token in
         account + [
           token.tenantID ?? "-", token.scopes.joined(separator: " "),
-          token.end.map { timeLeft(until: $0, from: now) } ?? "-",
+          token.end.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-",
         ]
       }
     }

@@ -19,11 +19,8 @@ struct EchoOff: Sendable {
   /// The handlers before; `nil` is the default.
   private let handlers: [(number: Int32, handler: (@convention(c) (Int32) -> Void)?)]
 
-  /// Turns the echo off; `nil` where the descriptor is not a terminal.
-  ///
-  /// - Parameters:
-  ///   - terminal: An open terminal.
-  ///   - inLines: Whether it stays in canonical mode, in which lines have 4095 bytes at most.
+  /// Turns the echo off; `nil` where the descriptor is not a terminal. In lines means in canonical mode, in which they have
+  /// 4095 bytes at most.
   init?(_ terminal: Int32, inLines: Bool) {
     guard unsafe tcgetattr(terminal, settings) == 0, let pipe = openPipe() else { return nil }
     self.terminal = terminal
@@ -46,10 +43,7 @@ struct EchoOff: Sendable {
     unsafe tcsetattr(terminal, TCSAFLUSH, &echoless)
   }
 
-  /// Blocks until there is input, a signal has come, or ``wake()`` was called.
-  ///
-  /// - Parameter milliseconds: The timeout (default: none).
-  /// - Returns: `nil` after the timeout.
+  /// Blocks until there is input, a signal has come, or ``wake()`` was called; `nil` after the timeout, if there is one.
   func wait(milliseconds: Int32 = -1) -> Event? {
     var events = [terminal, pipe.reading].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     var count: Int32

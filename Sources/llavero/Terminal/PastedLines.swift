@@ -27,9 +27,7 @@ final class PastedLines: Sendable {
     self.echo = echo
   }
 
-  /// Waits for a line.
-  ///
-  /// - Returns: `nil` after Ctrl-D or at the terminal's end, and when the task is cancelled.
+  /// Waits for a line; `nil` after Ctrl-D or at the terminal's end, and when the task is cancelled.
   func next() async -> String? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -97,9 +95,7 @@ private struct Line {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Appends the terminal's input up to the line's end.
-  ///
-  /// - Returns: What ended the line; `nil` where it goes on.
+  /// Appends the terminal's input up to the line's end, and returns what ended the line; `nil` where it goes on.
   mutating func take(_ typed: ArraySlice<UInt8>, limit: Int) -> End? {
     for byte in typed {
       switch byte {

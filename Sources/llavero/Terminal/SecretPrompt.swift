@@ -29,7 +29,7 @@ extension Terminal {
     return SecretBytes(copying: bytes)
   }
 
-  /// - Returns: The line without its end; `nil` at the end of input.
+  /// The line without its end; `nil` at the end of input.
   private static func readLine(from terminal: Int32) -> [UInt8]? {
     // The limit of a line in canonical mode.
     var line = [UInt8](repeating: 0, count: 4096)

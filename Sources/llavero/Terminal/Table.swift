@@ -4,7 +4,6 @@ struct Table {
     let title: String
     /// The width down to which the column shrinks first; `nil` where it shrinks only after all others.
     let minimum: Int?
-    /// The style of a cell.
     let style: (_ cell: String) -> Style?
 
     init(_ title: String, minimum: Int? = nil, style: @escaping (_ cell: String) -> Style? = { _ in nil }) {

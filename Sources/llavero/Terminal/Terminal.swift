@@ -8,7 +8,6 @@ enum Terminal {
   static let errors = Stream(STDERR_FILENO)
   static let isInput = isatty(STDIN_FILENO) == 1
 
-  /// Prints a line to standard output.
   static func out(_ line: String) { output.write(line + "\n") }
 
   /// Prints an object of `--json`.
@@ -16,6 +15,9 @@ enum Terminal {
 
   /// Prints a line to standard error: an error, a warning, or what a person must see to go on.
   static func error(_ line: String) { errors.write(line + "\n") }
+
+  /// Prints a warning, which may quote untrusted text, to standard error.
+  static func warn(_ text: String) { error("warning: " + printable(text)) }
 
   /// Whether `--quiet` hides notes and progress.
   static let isQuiet = processArguments.prefix { $0 != "--" }.contains {
@@ -30,9 +32,7 @@ enum Terminal {
   /// The most that is read from standard input, in bytes: far more than git sends.
   private static let inputLimit = 65536
 
-  /// Reads standard input to its end.
-  ///
-  /// - Throws: `Failure.Message` when it cannot be read, or exceeds the limit.
+  /// Reads standard input to its end; an error for more than the limit.
   static func readInput() throws(Failure.Message) -> [UInt8] {
     if let bytes = readAll(STDIN_FILENO, limit: inputLimit) { return bytes }
     guard errno == EFBIG else {
@@ -72,9 +72,15 @@ enum Terminal {
     return answer == "y" || answer == "yes"
   }
 
-  /// Asks a question until the answer is valid. An empty answer is the proposal.
-  ///
-  /// - Throws: `Failure.Message` of code `cancelled` at the end of standard input.
+  /// Throws where no person can confirm something: a `Failure.Message` of code `interactionRequired`.
+  static func requirePerson(_ outcome: String, advice: String) throws(Failure.Message) {
+    guard !isInput else { return }
+    throw Failure.Message(
+      code: .interactionRequired, name: "confirmation_required",
+      message: "\(outcome): confirmation required.", advice: advice)
+  }
+
+  /// Asks a question until the answer is valid. An empty answer is the proposal; the end of standard input cancels.
   static func ask<Answer>(
     _ question: String, _ proposal: String, _ answer: (String) -> Answer?
   ) throws(Failure.Message) -> Answer {
@@ -82,8 +88,7 @@ enum Terminal {
       errors.write(question + (proposal.isEmpty ? ": " : " [\(proposal)]: "))
       guard let line = readLine() else {
         errors.write("\n")
-        throw Failure.Message(
-          code: .cancelled, name: "cancelled", message: "The questions were not answered.")
+        throw .cancelled("The questions were not answered.")
       }
       if let answer = answer(line.isEmpty ? proposal : line) { return answer }
       error("Not a valid choice.")

@@ -140,19 +140,9 @@ extension JSONValue {
 }
 
 /// A parameter of a query, `name=value` on the command line.
-struct QueryParameter: ExpressibleByArgument, Sendable {
+struct QueryParameter: Sendable {
   let name: String
   let value: String
-
-  init(name: String, value: String) {
-    self.name = name
-    self.value = value
-  }
-
-  init?(argument: String) {
-    guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else { return nil }
-    self.init(name: String(argument[..<mark]), value: String(argument[argument.index(after: mark)...]))
-  }
 
   /// Percent-encoded; a space is not "+", which is one in forms only.
   var encoded: String {
@@ -160,7 +150,13 @@ struct QueryParameter: ExpressibleByArgument, Sendable {
   }
 }
 
-/// Which properties are requested.
+extension QueryParameter: ExpressibleByArgument {
+  init?(argument: String) {
+    guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else { return nil }
+    self.init(name: String(argument[..<mark]), value: String(argument[argument.index(after: mark)...]))
+  }
+}
+
 struct SelectOptions: ParsableArguments {
   @Option(
     name: .customLong("select"),
@@ -171,7 +167,6 @@ struct SelectOptions: ParsableArguments {
 }
 
 extension ClientOptions {
-  /// A client of Graph for the account.
   func graph(
     account: AccountOptions, scopes: [String], broker: BrokerPolicy
   ) async throws -> GraphClient {
@@ -214,10 +209,9 @@ extension GraphError: ToolError {
       }
     let details = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
     let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
-    guard exitCode == .interactionRequired else {
-      return Failure.Message(code: exitCode, name: code.rawValue, message: message + suffix, advice: advice)
-    }
+    let needsSignIn = exitCode == .interactionRequired
     return Failure.Message(
-      code: exitCode, name: code.rawValue, message: message + suffix, needsSignIn: true)
+      code: exitCode, name: code.rawValue, message: message + suffix, advice: needsSignIn ? nil : advice,
+      needsSignIn: needsSignIn)
   }
 }

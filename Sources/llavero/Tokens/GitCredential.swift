@@ -49,10 +49,9 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
 private struct GitCredentialRequest {
   /// Whether git takes a token as such (git 2.46), not only as a password.
   private let takesTokens: Bool
-  /// The token that git names.
   let token: String?
 
-  /// - Returns: `nil` for any other host.
+  /// `nil` for any other host.
   init?(_ input: [UInt8]) {
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n")
     func value(_ name: String) -> String? {

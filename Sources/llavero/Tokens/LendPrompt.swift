@@ -30,19 +30,14 @@ struct LendPrompt: Sendable {
   @Sendable func ask(_ borrower: Borrower, _ scopes: [String]) async -> Bool? {
     let whose = account.username ?? account.homeAccountID
     let text = printable("Lend \(scopes.joined(separator: " ")) of \(whose) to \(borrower.name)?")
-    do throws(NoAnswer) {
-      return try await queue.run(timeout: Self.timeout, onCancel: NoAnswer(), onTimeout: NoAnswer()) {
-        (cancellable) throws(NoAnswer) in
-        if let answer = Self.foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
-          return answer
-        }
-        let question = DesktopQuestion(
-          title: "Lend an access token?", text: text, yes: "Lend", no: "Do not lend")
-        guard let answer = try? question.answer(cancellable) else { throw NoAnswer() }
+    return try? await queue.run(timeout: Self.timeout, onCancel: NoAnswer(), onTimeout: NoAnswer()) {
+      (cancellable) throws(NoAnswer) -> Bool? in
+      if let answer = Self.foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
         return answer
       }
-    } catch {
-      return nil
+      let question = DesktopQuestion(
+        title: "Lend an access token?", text: text, yes: "Lend", no: "Do not lend")
+      return try? question.answer(cancellable)
     }
   }
 

@@ -45,7 +45,7 @@ struct Shim: ParsableCommand {
       guard found != programFile(path) else { return }
       let reason =
         found.map { "PATH finds \($0) first." } ?? "\(parentDirectory(of: path)) is not in PATH."
-      Terminal.error("warning: " + printable("\(reason) Put \(parentDirectory(of: path)) first."))
+      Terminal.warn("\(reason) Put \(parentDirectory(of: path)) first.")
     }
   }
 
@@ -95,22 +95,19 @@ struct Shim: ParsableCommand {
       let environment = processEnvironment()
       var directories = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
       if let own = ShimDirectory.default { directories.insert(own, at: 0) }
-      var shims: [(program: String, path: String, found: String?)] = []
+      var shims: [(program: String, path: String, found: String?, isFound: Bool)] = []
       for program in ShimProgram.allCases {
         let found = programFile(program.rawValue)
         for directory in directories {
           let path = "\(directory)/\(program.rawValue)"
           guard program.isStandIn(path), !shims.contains(where: { $0.path == path }) else { continue }
-          shims.append((program.rawValue, path, found))
+          shims.append((program.rawValue, path, found, found == programFile(path)))
         }
-      }
-      func isFound(_ shim: (program: String, path: String, found: String?)) -> Bool {
-        shim.found == programFile(shim.path)
       }
       if output.json {
         let list = shims.map { shim -> Members in
           [
-            "program": shim.program, "path": shim.path, "state": isFound(shim) ? "ok" : "other_program",
+            "program": shim.program, "path": shim.path, "state": shim.isFound ? "ok" : "other_program",
             "found": shim.found,
           ]
         }
@@ -120,14 +117,13 @@ struct Shim: ParsableCommand {
       Table(
         ["PROGRAM", .init("STATE", minimum: 16) { $0 == "ok" ? nil : .yellow }, .init("PATH", minimum: 16)],
         rows: shims.map { shim in
-          [shim.program, isFound(shim) ? "ok" : "PATH finds \(shim.found ?? "no program")", shim.path]
+          [shim.program, shim.isFound ? "ok" : "PATH finds \(shim.found ?? "no program")", shim.path]
         }
       ).print()
     }
   }
 }
 
-/// The directory of a stand-in.
 struct ShimDirectory: ParsableArguments {
   @Option(help: "The directory of the stand-in (default: ~/.local/bin).", completion: .directory)
   var directory: String?
@@ -157,10 +153,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   /// The second line of each script, the same in all versions.
   private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
-  /// Writes the script. An earlier one is replaced.
-  ///
-  /// - Returns: Its path.
-  /// - Throws: `Failure.Message` where the path is another file or cannot be written.
+  /// Writes the script, and returns its path. An earlier one is replaced, another file is not.
   func install(in directory: String, broker: BrokerPolicy?) throws(Failure.Message) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path) == nil || isStandIn(path) else {
@@ -177,10 +170,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
     return path
   }
 
-  /// Removes the script.
-  ///
-  /// - Returns: Its path.
-  /// - Throws: `Failure.Message` for a missing file, and for one that is not a stand-in.
+  /// Removes the script, but no other file, and returns its path.
   func remove(from directory: String) throws(Failure.Message) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path)?.isRegular == true, isStandIn(path) else {

@@ -111,7 +111,7 @@ extension ClientOptions {
     let client = try await tokenClient(minimumValidity: minimumValidity, broker: policy, cache: cache)
     let result = try await client.token(request(to: client))
     if let error = result.cacheError, !Failure.wantsJSON {
-      Terminal.error("warning: The new token could not be stored: " + printable(error.description))
+      Terminal.warn("The new token could not be stored: \(error)")
     }
     return result
   }

@@ -6,7 +6,6 @@ import TokenCache
 
 /// The formats of a printed token, one for each kind of program that reads it.
 enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// The token alone.
   case bare
   case json
   /// A header field of HTTP.
@@ -18,13 +17,7 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// What kubectl reads from an exec credential plugin.
   case execCredential = "exec-credential"
 
-  /// Formats a token.
-  ///
-  /// - Parameters:
-  ///   - result: The token.
-  ///   - environment: The process's, in which kubectl names its API version.
-  /// - Returns: The text, without a line break at its end.
-  /// - Throws: `Failure.Message` for an invalid token, and of code `usage` for an unknown version.
+  /// Formats a token, without a line break at the end. kubectl names its API version in the environment.
   func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
     guard result.isWellFormed else {
       throw Failure.Message(
@@ -74,8 +67,6 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
 
   /// The version of kubectl's API that it asks for; the response must be of the same one.
   /// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
-  ///
-  /// - Throws: `Failure.Message` of code `usage` for another version.
   private static func kubernetesVersion(_ environment: [String: String]) throws(Failure.Message) -> String {
     struct Request: Decodable { let apiVersion: String }
     let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
@@ -97,6 +88,5 @@ extension AuthenticationResult {
     !accessToken.isEmpty && (tokenType + accessToken).utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 
-  /// The tenant that issued the token.
   var tenantID: String? { tenantProfile?.tenantID ?? authority.tenant }
 }
