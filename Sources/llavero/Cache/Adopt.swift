@@ -2,7 +2,7 @@ import ArgumentParser
 import MSALExtensionsStore
 import TokenCache
 
-struct Adopt: AsyncParsableCommand {
+struct Adopt: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt",
     abstract: "Move plaintext tokens of other programs into the keyring.",
@@ -43,7 +43,8 @@ struct Adopt: AsyncParsableCommand {
   var yes = false
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   func validate() throws {
     guard names.isEmpty || !all else { throw ValidationError("Choose between names and --all.") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import TokenCache
 
-struct Clear: AsyncParsableCommand {
+struct Clear: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear",
     abstract: "Remove accounts and tokens from a group.",
@@ -39,7 +39,8 @@ struct Clear: AsyncParsableCommand {
   var yes = false
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(visibility: .hidden) var former: FormerClearOptions
 
   func validate() throws {

@@ -5,7 +5,7 @@ import Glibc
 import MSALExtensionsStore
 import TokenCache
 
-struct Export: AsyncParsableCommand {
+struct Export: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Export a group as a token cache for any MSAL library.",
@@ -42,7 +42,8 @@ struct Export: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Options for caches of other programs") var peer: PeerOptions
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<TargetSide>
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(visibility: .hidden) var former: FormerExportOptions
 
   func validate() throws {

@@ -7,7 +7,7 @@ import TokenCache
 // are removed in the next version: delete this file, and the properties named `former`.
 
 /// `status` without a client, by its former name.
-struct Accounts: AsyncParsableCommand {
+struct Accounts: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "accounts",
     abstract: "List the accounts of a group.",
@@ -27,7 +27,8 @@ struct Accounts: AsyncParsableCommand {
   var client: String?
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup(title: "Store options") var options: GroupOptions
+  @OptionGroup(title: "Store options") var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   func run() async throws { try await AccountList.print(options, clientID: client, output) }
 }
@@ -50,7 +51,10 @@ struct Me: AsyncParsableCommand, SignsIn {
   @OptionGroup var selection: SelectOptions
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
-  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   var signInScopes: [String] { ["User.Read"] }
@@ -117,7 +121,7 @@ extension Clear {
 }
 
 /// `llavero import ADDRESS` and `llavero export ADDRESS`
-struct Copy: AsyncParsableCommand {
+struct Copy: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy",
     abstract: "Former name of \"llavero import\" and \"llavero export\" with a store as address.",
@@ -129,7 +133,8 @@ struct Copy: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var source: FormerSideOptions<SourceSide>
   @OptionGroup var target: FormerSideOptions<TargetSide>
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   func run() async throws {
     try await Transfer.copy(

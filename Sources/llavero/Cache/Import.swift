@@ -5,7 +5,7 @@ import Glibc
 import MSALExtensionsStore
 import TokenCache
 
-struct Import: AsyncParsableCommand {
+struct Import: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Import a token cache into a group.",
@@ -39,7 +39,8 @@ struct Import: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Options for caches of other programs") var peer: PeerOptions
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<SourceSide>
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(visibility: .hidden) var former: FormerImportOptions
 
   func validate() throws { _ = try source }

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import TokenCache
 
-struct List: AsyncParsableCommand {
+struct List: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List the records of a group, or the groups.",
@@ -24,7 +24,8 @@ struct List: AsyncParsableCommand {
   var groups = false
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   func validate() throws {
     guard !groups || options.named == nil else { throw ValidationError("--groups lists all: omit --group.") }

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import TokenCache
 
-struct Show: AsyncParsableCommand {
+struct Show: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Show the fields, claims, scopes and expiry of a record.",
@@ -24,7 +24,8 @@ struct Show: AsyncParsableCommand {
   var reveal = false
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup var options: GroupOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   func run() async throws {
     let now = Date()

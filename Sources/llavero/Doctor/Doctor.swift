@@ -102,7 +102,9 @@ struct Doctor: AsyncParsableCommand {
   /// The check for the configured client, whose accounts the broker lists.
   private var brokerCheck: Check {
     let policy = Settings.current.broker ?? .automatic
-    guard let client = try? ClientOptions.parse([]), let scopes = try? ScopeOptions.parse([]).scopes,
+    guard let app = try? AppOptions.parse([]), let cache = try? GroupOptions.parse([]),
+      let scopes = try? ScopeOptions.parse([]).scopes,
+      case let client = ClientOptions(app: app, cache: cache),
       let id = try? client.clientID, let authority = try? client.namedAuthority
     else { return .broker(nil, policy) }
     return .broker((id, authority, scopes), policy)

@@ -18,12 +18,9 @@ struct AppOptions: ParsableArguments {
   var tenant: String?
 }
 
-struct ClientOptions: ParsableArguments {
-  @OptionGroup(title: "Client options") var app: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
-  @OptionGroup var cache: GroupOptions
-
-  mutating func validate() { cache.store.origin = borrowing.origin }
+struct ClientOptions {
+  var app: AppOptions
+  var cache: GroupOptions
 
   /// The client id; an error of code `usage` when nothing names one.
   var clientID: String {
@@ -140,6 +137,23 @@ struct ClientOptions: ParsableArguments {
   }
 }
 
+/// A command with ``ClientOptions``.
+protocol ClientCommand: GroupCommand {
+  var appOptions: AppOptions { get set }
+  var borrowing: BorrowOptions { get set }
+}
+
+extension ClientCommand {
+  var client: ClientOptions {
+    get {
+      var cache = options
+      cache.store.origin = borrowing.origin
+      return ClientOptions(app: appOptions, cache: cache)
+    }
+    set { (appOptions, options) = (newValue.app, newValue.cache) }
+  }
+}
+
 struct AccountOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.account, "name"), completion: .accounts)
   var account: String?
@@ -167,8 +181,7 @@ func scopeList(_ text: String) -> [String] {
 }
 
 /// A command for which a person may have to sign in before.
-protocol SignsIn {
-  var client: ClientOptions { get }
+protocol SignsIn: ClientCommand {
   var account: AccountOptions { get }
   /// What the sign-in has to be for; empty where what the settings say will do.
   var signInScopes: [String] { get }

@@ -170,13 +170,42 @@ extension Terminal {
   }
 }
 
-struct GroupOptions: ParsableArguments {
+/// A command with ``GroupOptions``. It names the two groups itself: a debug build of the parser reads a group in a group four
+/// times as often.
+protocol GroupCommand {
+  var groupOption: GroupOption { get set }
+  var storeOptions: StoreOptions { get set }
+}
+
+extension GroupCommand {
+  var options: GroupOptions {
+    get { GroupOptions(groupOption, in: storeOptions) }
+    set { (groupOption, storeOptions) = (newValue.option, newValue.store) }
+  }
+}
+
+struct GroupOption: ParsableArguments {
   @Option(
     name: .customLong("group"), help: ArgumentHelp(.group, "group"), completion: .groups,
     transform: { try KeychainGroup($0) })
   var named: KeychainGroup?
+}
 
+/// Where the cache is, and which group in it is meant.
+struct GroupOptions: ParsableArguments {
+  @OptionGroup var option: GroupOption
   @OptionGroup(title: "Store options") var store: StoreOptions
+
+  init() {}
+
+  init(_ option: GroupOption, in store: StoreOptions) {
+    (self.option, self.store) = (option, store)
+  }
+
+  var named: KeychainGroup? {
+    get { option.named }
+    set { option.named = newValue }
+  }
 
   var group: KeychainGroup { named ?? Settings.current.group ?? .default }
 

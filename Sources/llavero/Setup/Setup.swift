@@ -5,7 +5,7 @@ import Glibc
 import Sealing
 import TokenCache
 
-struct Setup: AsyncParsableCommand {
+struct Setup: AsyncParsableCommand, ClientCommand {
   static let configuration = CommandConfiguration(
     commandName: "setup",
     abstract: "Choose store, key, client and tenant, try them, and write the configuration.",
@@ -56,7 +56,10 @@ struct Setup: AsyncParsableCommand {
   var credentialFile: String?
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   mutating func run() async throws {
     Settings.passOverUnknown()

@@ -5,7 +5,7 @@ import HTTPSupport
 import IdentityClient
 import TokenCache
 
-struct Login: AsyncParsableCommand {
+struct Login: AsyncParsableCommand, ClientCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
     abstract: "Sign in, in a browser or with a device code.",
@@ -56,7 +56,10 @@ struct Login: AsyncParsableCommand {
 
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var output: OutputOptions
-  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   private var redirectURI: URL?

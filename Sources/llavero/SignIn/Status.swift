@@ -55,7 +55,10 @@ struct Status: AsyncParsableCommand, SignsIn {
 
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
-  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   func run() async throws {

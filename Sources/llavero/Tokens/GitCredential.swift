@@ -28,7 +28,10 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @Flag(name: .shortAndLong, help: .quiet)
   var quiet = false
-  @OptionGroup var client: ClientOptions
+  @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
+  @OptionGroup var groupOption: GroupOption
+  @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   var signInScopes: [String] { [Self.scope] }
