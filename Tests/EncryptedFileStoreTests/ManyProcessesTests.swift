@@ -10,8 +10,8 @@ struct ManyProcessesTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test func `Eight processes that save 200 responses each lose none`() async throws {
-    try await fixture.saveByProcesses(8, saves: 200, accounts: 20)
+  @Test func `Eight processes that save 100 responses each lose none`() async throws {
+    try await fixture.saveByProcesses(8, saves: 100, accounts: 20)
   }
 
   @Test func `Acknowledged saves stay while writers are killed`() async throws {

@@ -6,8 +6,8 @@ import TokenCache
 /// What many processes that save into one group at once leave behind, and see of each other.
 @Suite(.serialized, .timeLimit(.minutes(20)))
 struct ManyProcessesTests {
-  @Test(.fault("many writers")) func `Eight processes that save 200 responses each lose none`() async throws {
-    try await Fixture().saveByProcesses(8, saves: 200, accounts: 20)
+  @Test(.fault("many writers")) func `Eight processes that save 100 responses each lose none`() async throws {
+    try await Fixture().saveByProcesses(8, saves: 100, accounts: 20)
   }
 
   @Test(.fault("many writers"))

@@ -8,8 +8,8 @@ struct ManyProcessesTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test(.fault("eight savers")) func `Eight processes that save 200 responses each lose none`() async throws {
-    try await fixture.saveByProcesses(8, saves: 200, accounts: 20)
+  @Test(.fault("eight savers")) func `Eight processes that save 100 responses each lose none`() async throws {
+    try await fixture.saveByProcesses(8, saves: 100, accounts: 20)
   }
 
   @Test(.fault("writer killed"))

@@ -73,7 +73,7 @@ extension SharedStoreFixture {
   /// Eight processes save, and one after the other is killed and replaced. Acknowledged saves stay, and the lock is free
   /// afterwards.
   package func saveByProcessesThatAreKilled() async throws {
-    let (saves, count, rounds) = (100_000, 8, 80)
+    let (saves, count, rounds) = (100_000, 8, 40)
     func writer(_ name: String) throws -> Worker { try worker("save", group.name, name, "\(saves)", "20") }
     var writers = try (0..<count).map { try writer("w\($0)") }
     var acknowledged: [String] = []
