@@ -1,8 +1,5 @@
-import GLibSupport
 import HTTPListener
-import Synchronization
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct HTTPListenerTests {

@@ -1,9 +1,6 @@
-import Glibc
 import BrowserSignIn
 import HTTPListener
-import IdentityClient
 import TestSupport
-import Testing
 
 private func makeListener(
   _ mode: ResponseMode = .formPost, path: String = "/", port: UInt16 = 0

@@ -1,10 +1,6 @@
 import Dispatch
 import Foundation
-import GLibSupport
-import IdentityClient
-import Synchronization
 import TestSupport
-import Testing
 
 @testable import BrowserSignIn
 

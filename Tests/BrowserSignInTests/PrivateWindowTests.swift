@@ -1,8 +1,5 @@
 import Foundation
-import Glibc
-import IdentityClient
 import TestSupport
-import Testing
 
 @testable import BrowserSignIn
 

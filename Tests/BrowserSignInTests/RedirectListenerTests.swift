@@ -1,10 +1,5 @@
 import Dispatch
-import FoundationEssentials
-import GLibSupport
-import Glibc
-import IdentityClient
 import TestSupport
-import Testing
 
 @testable import BrowserSignIn
 

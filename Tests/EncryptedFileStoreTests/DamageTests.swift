@@ -1,11 +1,7 @@
 import Crypto
 import EncryptedFileStore
-import FoundationEssentials
-import Glibc
 import Sealing
 import TestSupport
-import Testing
-import TokenCache
 
 /// Damage to files, and how it is reported.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,9 +1,5 @@
 import EncryptedFileStore
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// Disks that are full or read-only.
 @Suite(

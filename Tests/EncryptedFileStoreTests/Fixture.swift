@@ -1,11 +1,7 @@
 import EncryptedFileStore
-import FoundationEssentials
-import Glibc
 import Sealing
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// A file store in a directory of its own, a group in it, and ways to change the files.
 final class Fixture: SharedStoreFixture {

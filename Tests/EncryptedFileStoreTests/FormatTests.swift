@@ -1,11 +1,7 @@
 import Crypto
-import FoundationEssentials
-import GLibSupport
 import Sealing
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EncryptedFileStore
 

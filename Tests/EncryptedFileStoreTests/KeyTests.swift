@@ -1,11 +1,6 @@
-import FoundationEssentials
-import Glibc
 import Sealing
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EncryptedFileStore
 

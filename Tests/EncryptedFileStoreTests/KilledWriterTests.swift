@@ -1,8 +1,4 @@
-import FoundationEssentials
-import GLibSupport
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EncryptedFileStore
 

@@ -1,9 +1,5 @@
-import FoundationEssentials
-import Glibc
 import Sealing
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EncryptedFileStore
 

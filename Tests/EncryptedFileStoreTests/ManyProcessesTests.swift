@@ -1,7 +1,5 @@
 import EncryptedFileStore
 import TestSupport
-import Testing
-import TokenCache
 
 /// Many processes that save into one group at once.
 @Suite(.serialized, .timeLimit(.minutes(20)))

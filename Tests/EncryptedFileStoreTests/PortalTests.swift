@@ -1,10 +1,6 @@
-import FoundationEssentials
-import GLibSupport
 import Sealing
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EncryptedFileStore
 

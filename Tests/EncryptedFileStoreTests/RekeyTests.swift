@@ -1,10 +1,7 @@
 import Crypto
-import FoundationEssentials
 import Sealing
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EncryptedFileStore
 

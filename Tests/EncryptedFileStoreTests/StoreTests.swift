@@ -1,10 +1,6 @@
 import EncryptedFileStore
-import FoundationEssentials
-import Glibc
 import Sealing
 import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.timeLimit(.minutes(20)))
 struct StoreTests {

@@ -1,7 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import Testing
 
 @Suite(.lab) struct AuthorizeTests {
   private let lab = Lab.current

@@ -1,9 +1,6 @@
 import Crypto
 import CryptoExtras
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import Testing
 
 /// The lab's API for bound tokens, and its refusals.
 @Suite(.lab, .timeLimit(.minutes(20)))

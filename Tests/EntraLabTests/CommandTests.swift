@@ -1,8 +1,5 @@
 import EntraLab
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
 
 @Suite struct CommandTests {
   @Test(arguments: [SIGINT, SIGTERM])

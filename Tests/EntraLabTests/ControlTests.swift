@@ -1,8 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import Glibc
-import Testing
 
 @Suite(.lab) struct ControlTests {
   private let lab = Lab.current

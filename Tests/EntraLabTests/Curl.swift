@@ -1,6 +1,5 @@
 import Dispatch
 import EntraLab
-import FoundationEssentials
 import TestSupport
 
 /// A response as received by curl.

@@ -1,6 +1,4 @@
-import EntraLab
 import LabSupport
-import Testing
 
 @Suite(.lab) struct DeviceTests {
   private let lab = Lab.current

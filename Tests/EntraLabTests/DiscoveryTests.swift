@@ -1,6 +1,4 @@
-import EntraLab
 import LabSupport
-import Testing
 
 @Suite(.lab) struct DiscoveryTests {
   private let lab = Lab.current

@@ -1,7 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import Testing
 
 /// A challenge and its verifier, from RFC 7636 appendix B.
 enum Proof {

@@ -1,7 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import Testing
 
 @Suite(.lab) struct GraphTests {
   private let lab = Lab.current

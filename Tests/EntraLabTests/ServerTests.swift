@@ -1,9 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import Glibc
-import TestSupport
-import Testing
 
 @Suite(.lab) struct ServerTests {
   private let lab = Lab.current

@@ -1,11 +1,7 @@
 import EtcdStore
-import FoundationEssentials
-import HTTPSupport
 import Sealing
 import SoupTransport
 import TestSupport
-import Testing
-import TokenCache
 
 /// A group of its own in a cluster.
 struct ClusterFixture: SharedStoreFixture {

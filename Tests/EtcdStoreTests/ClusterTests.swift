@@ -1,9 +1,5 @@
 import EtcdStore
-import Glibc
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// A cluster of three nodes, over TLS and with users, while nodes end, halt and lose each other.
 @Suite(

@@ -1,14 +1,7 @@
 import EtcdStore
-import FoundationEssentials
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import Sealing
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// What takes minutes; `Tests/trials` runs it.
 @Suite(.serialized, .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))

@@ -1,12 +1,6 @@
 import EtcdStore
-import FoundationEssentials
-import HTTPSupport
-import HTTPTypes
 import Sealing
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// Invalid values, and servers that are not etcd, are full or send invalid responses.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,12 +1,8 @@
 import EtcdStore
-import FoundationEssentials
-import Glibc
-import HTTPSupport
 import Sealing
 import SecretService
 import SoupTransport
 import TestSupport
-import TokenCache
 
 /// A prefix of its own in an etcd that others use, a group in it, and ways to change the values.
 final class Fixture: SharedStoreFixture {

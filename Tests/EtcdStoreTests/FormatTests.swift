@@ -1,10 +1,5 @@
 import Crypto
-import FoundationEssentials
-import HTTPSupport
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EtcdStore
 @testable import Sealing

@@ -1,11 +1,5 @@
 import EtcdStore
-import FoundationEssentials
-import HTTPSupport
-import HTTPTypes
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// Lost responses, and requests that arrive late or twice: nothing is applied twice, and nothing that was applied is
 /// reported as failed.

@@ -1,7 +1,5 @@
 import EtcdStore
 import TestSupport
-import Testing
-import TokenCache
 
 /// What many processes that save into one group at once leave behind, and see of each other.
 @Suite(.serialized, .timeLimit(.minutes(20)))

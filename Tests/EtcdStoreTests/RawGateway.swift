@@ -1,9 +1,5 @@
-import FoundationEssentials
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import TokenCache
 
 /// etcd's gateway, spoken to without the store.
 struct RawGateway {

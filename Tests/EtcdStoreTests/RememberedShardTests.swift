@@ -1,11 +1,6 @@
 import EtcdStore
-import HTTPSupport
-import HTTPTypes
 import Sealing
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// Changes that begin with what the process has in memory instead of reading it.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,10 +1,5 @@
 import EtcdStore
-import HTTPSupport
-import HTTPTypes
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// Machines that would renew the tokens of one account at the same time.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct RuleTests {

@@ -1,13 +1,7 @@
 import Dispatch
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import Sealing
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import EtcdStore
 

@@ -1,12 +1,5 @@
 import EtcdStore
-import FoundationEssentials
-import Glibc
-import HTTPSupport
-import HTTPTypes
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// Whether memory is still what etcd has.
 @Suite(.timeLimit(.minutes(20)))

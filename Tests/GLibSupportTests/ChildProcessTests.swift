@@ -1,8 +1,4 @@
-import FoundationEssentials
-import GLibSupport
-import Glibc
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct ChildProcessTests {

@@ -1,8 +1,6 @@
 import CGLib
 import Dispatch
-import GLibSupport
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct BusConnectionTests {

@@ -1,11 +1,6 @@
 import CGLib
 import Dispatch
-import FoundationEssentials
-import GLibSupport
-import Glibc
-import Synchronization
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct MainLoopThreadTests {

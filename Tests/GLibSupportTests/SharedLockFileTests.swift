@@ -1,9 +1,5 @@
 import Dispatch
-import GLibSupport
-import Glibc
-import Synchronization
 import TestSupport
-import Testing
 
 /// A lock file in a directory of its own.
 extension TemporaryDirectory {

@@ -1,9 +1,5 @@
 import Dispatch
-import GLibSupport
-import Glibc
-import Synchronization
 import TestSupport
-import Testing
 
 struct SocketAddressTests {
   @Test(.fault("link for socket")) func `A link that replaces a socket is not followed`() throws {

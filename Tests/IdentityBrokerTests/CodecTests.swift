@@ -1,8 +1,5 @@
 import Foundation
-import IdentityClient
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityBroker
 

@@ -1,9 +1,5 @@
 import Foundation
-import GLibSupport
-import IdentityClient
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityBroker
 

@@ -1,7 +1,4 @@
-import FoundationEssentials
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,7 +1,5 @@
 import Foundation
-import IdentityClient
 import TestSupport
-import Testing
 
 struct ClaimsChallengeTests {
   private static let claims = #"{"access_token":{"nbf":{"essential":true,"value":"1767225600"},"é":null}}"#

@@ -1,11 +1,6 @@
 import Foundation
-import HTTPSupport
-import HTTPTypes
 import Logging
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,10 +1,5 @@
 import Foundation
-import GLibSupport
-import HTTPSupport
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,9 +1,5 @@
 import Foundation
-import HTTPSupport
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,9 +1,5 @@
 import Foundation
-import GLibSupport
-import HTTPSupport
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,9 +1,6 @@
-import GLibSupport
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// How many calls an operation takes, and what a writer may take from its memory.
 @Suite(.timeLimit(.minutes(20)))

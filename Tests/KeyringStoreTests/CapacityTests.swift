@@ -1,9 +1,6 @@
-import Glibc
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// Keyrings that hold much, and disks that take no more.
 @Suite(.serialized, .timeLimit(.minutes(20)))

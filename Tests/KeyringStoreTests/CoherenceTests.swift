@@ -1,10 +1,6 @@
-import GLibSupport
-import Glibc
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// What a process remembers, and when it must not rely on it.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,10 +1,6 @@
-import GLibSupport
 import KeyringStore
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// What KeePassXC does with its factory settings, by a stand-in: it locks items in an unlocked collection
 /// (ConfirmAccessItem), and answers no search before a locked database was opened (UnlockBeforeSearch).

@@ -1,9 +1,6 @@
-import GLibSupport
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// Daemons that die, are replaced, lose their data, are slow or send invalid responses while the store is in use.
 @Suite(.timeLimit(.minutes(20)))

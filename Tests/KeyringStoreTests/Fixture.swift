@@ -1,11 +1,7 @@
-import FoundationEssentials
-import GLibSupport
 import KeyringStore
 import SecretService
 import StoreSupport
 import TestSupport
-import Testing
-import TokenCache
 
 /// A keyring of its own, a group in it, and ways to see what is really there.
 struct Fixture: SharedStoreFixture {

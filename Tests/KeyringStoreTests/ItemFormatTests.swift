@@ -1,9 +1,6 @@
-import GLibSupport
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// How a group lies in the keyring, and that nothing is written without need.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,10 +1,6 @@
-import GLibSupport
-import Glibc
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// The store on KWallet, which differs from gnome-keyring in much of what the specification leaves open.
 @Suite(

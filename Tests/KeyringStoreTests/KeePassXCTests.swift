@@ -1,9 +1,6 @@
-import FoundationEssentials
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// The store on KeePassXC: one run of everything in one connection. KeePassXC crashes when items are written while it saves,
 /// as it does after each change, for which one client suffices; the store leaves it time to, but knows nothing of other

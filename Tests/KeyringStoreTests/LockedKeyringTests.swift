@@ -1,7 +1,5 @@
 import KeyringStore
 import TestSupport
-import Testing
-import TokenCache
 
 /// A locked keyring is never taken for an empty one.
 @Suite(.timeLimit(.minutes(20)))

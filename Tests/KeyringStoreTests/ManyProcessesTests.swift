@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// What many processes that use one group at once leave behind, and see of each other.
 @Suite(.serialized, .timeLimit(.minutes(20)))

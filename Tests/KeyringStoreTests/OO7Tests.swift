@@ -1,10 +1,7 @@
-import FoundationEssentials
 import KeyringStore
 import SecretService
 import StoreSupport
 import TestSupport
-import Testing
-import TokenCache
 
 /// The store on a stand-in of oo7-daemon, which forgets what was changed in place and shows nothing of what is locked.
 @Suite(.timeLimit(.minutes(20)))

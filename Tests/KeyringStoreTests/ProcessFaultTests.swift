@@ -1,8 +1,5 @@
-import Glibc
 import KeyringStore
 import TestSupport
-import Testing
-import TokenCache
 
 /// Processes that are stopped, belong to another user, or run in a poor environment.
 @Suite(.timeLimit(.minutes(20)))

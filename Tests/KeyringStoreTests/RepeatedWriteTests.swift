@@ -1,11 +1,6 @@
-import FoundationEssentials
-import GLibSupport
 import KeyringStore
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 import WorkerSupport
 
 /// Writes that have to begin again, and what a writer must not take from its memory.

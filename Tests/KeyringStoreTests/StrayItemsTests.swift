@@ -1,9 +1,6 @@
-import Glibc
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// Items that no store of this version would leave behind.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,8 +1,6 @@
 import KeyringStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// A keyring that is absent, ends, or does not answer.
 @Suite(.timeLimit(.minutes(20)))

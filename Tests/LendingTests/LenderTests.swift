@@ -1,10 +1,4 @@
-import FoundationEssentials
-import Glibc
-import IdentityClient
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import Lending
 

@@ -1,11 +1,5 @@
-import FoundationEssentials
-import HTTPSupport
-import IdentityClient
 import SoupTransport
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import Lending
 

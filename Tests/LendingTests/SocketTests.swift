@@ -1,11 +1,5 @@
 import Dispatch
-import FoundationEssentials
-import GLibSupport
-import Glibc
-import IdentityClient
-import Synchronization
 import TestSupport
-import Testing
 
 @testable import Lending
 

@@ -1,9 +1,4 @@
-import FoundationEssentials
-import IdentityClient
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import Lending
 

@@ -1,10 +1,4 @@
-import EntraLab
-import FoundationEssentials
-import HTTPSupport
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// The tool with tokens of a lender whose responses the tests write, without a home, a bus and a keyring.
 @Suite(.timeLimit(.minutes(20)))

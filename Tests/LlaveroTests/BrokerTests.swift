@@ -1,10 +1,4 @@
-import EntraLab
-import FoundationEssentials
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// The tool with a stand-in for the identity broker on its bus.
 @Suite(.timeLimit(.minutes(20)))

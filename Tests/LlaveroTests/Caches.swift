@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// A made-up cache: two accounts, tokens in every state, and secrets that are easy to find.
 enum Sample {

@@ -1,7 +1,4 @@
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// `import` and `export` between the keyring and encrypted files.
 @Suite(.timeLimit(.minutes(20)))

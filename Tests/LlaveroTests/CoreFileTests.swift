@@ -1,7 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct CoreFileTests {

@@ -1,6 +1,4 @@
 import TestSupport
-import Testing
-import TokenCache
 
 /// The report of `llavero doctor`.
 struct DoctorReport {

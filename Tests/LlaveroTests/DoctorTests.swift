@@ -1,10 +1,5 @@
-import FoundationEssentials
-import GLibSupport
-import Glibc
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.timeLimit(.minutes(20)))
 struct DoctorTests {

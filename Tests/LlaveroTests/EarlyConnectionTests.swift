@@ -1,6 +1,4 @@
-import Glibc
 import TestSupport
-import Testing
 
 /// "llavero token" connects to the keyring before it has read its command line.
 @Suite(.timeLimit(.minutes(20)))

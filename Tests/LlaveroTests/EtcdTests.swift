@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// The commands on a store in etcd, over TLS and as a user.
 @Suite(.timeLimit(.minutes(20)))

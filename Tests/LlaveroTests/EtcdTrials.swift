@@ -1,10 +1,4 @@
-import EntraLab
-import FoundationEssentials
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// What takes minutes; `Tests/trials` runs it.
 @Suite(.serialized, .enabled(if: getenv("LLAVERO_TRIALS") != nil, "Tests/trials runs it"))

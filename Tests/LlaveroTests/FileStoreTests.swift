@@ -1,9 +1,4 @@
-import FoundationEssentials
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// The commands on the store of encrypted files.
 @Suite(.timeLimit(.minutes(20)))

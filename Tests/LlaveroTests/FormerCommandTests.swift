@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// The names and options of version 0.2, which the help hides.
 @Suite(.timeLimit(.minutes(20)))

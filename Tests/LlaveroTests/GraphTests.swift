@@ -1,9 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct GraphTests {

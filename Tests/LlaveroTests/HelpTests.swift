@@ -1,6 +1,4 @@
 import TestSupport
-import Testing
-import TokenCache
 
 /// Help, usage errors, --quiet and completion.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.timeLimit(.minutes(20)))
 struct ImportTests {

@@ -1,8 +1,4 @@
-import EntraLab
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
 
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct InterruptionTests {

@@ -1,8 +1,5 @@
-import GLibSupport
-import Glibc
 import SecretService
 import TestSupport
-import Testing
 
 /// What the tool says where a keyring does otherwise than gnome-keyring.
 @Suite(.timeLimit(.minutes(20)))

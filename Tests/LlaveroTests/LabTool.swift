@@ -1,9 +1,5 @@
 import Dispatch
-import EntraLab
 import LabSupport
-import Synchronization
-import TestSupport
-import Testing
 
 extension Tool {
   static let alice = "alice@contoso.test"

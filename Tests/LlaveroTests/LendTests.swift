@@ -1,12 +1,5 @@
 import Dispatch
-import EntraLab
-import FoundationEssentials
-import Glibc
-import Synchronization
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// `llavero lend` while a test uses it.
 private final class LendingTool: Sendable {

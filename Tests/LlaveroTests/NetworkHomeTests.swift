@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// The tool where directories are on a network file system.
 @Suite(

@@ -1,10 +1,4 @@
-import EntraLab
-import FoundationEssentials
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.timeLimit(.minutes(20)))
 struct OtherToolsTests {

@@ -1,9 +1,5 @@
-import FoundationEssentials
-import Glibc
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// `adopt`, and `import` and `export` with caches of other programs, in a home directory of their own.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,11 +1,4 @@
-import EntraLab
-import FoundationEssentials
-import GLibSupport
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// What the tool inherits, and what its child processes inherit.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,9 +1,4 @@
-import EntraLab
-import FoundationEssentials
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// What a person does with the tool, on the keyring that `TEST_KEYRING` names.
 @Suite(.timeLimit(.minutes(20)))

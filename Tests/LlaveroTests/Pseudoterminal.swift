@@ -1,7 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
 
 /// The result of a program on a terminal.
 struct Screening {

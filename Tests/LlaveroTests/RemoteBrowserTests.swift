@@ -1,11 +1,5 @@
 import Dispatch
-import EntraLab
-import FoundationEssentials
-import GLibSupport
-import Glibc
 import LabSupport
-import TestSupport
-import Testing
 
 /// Sign-ins with the browser on another machine.
 @Suite(.lab, .timeLimit(.minutes(20)))

@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// The tool in sandboxes, with xdg-desktop-portal and gnome-keyring as its backend.
 @Suite(

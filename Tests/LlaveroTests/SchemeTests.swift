@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// `llavero scheme`, with directories of its own instead of the user's.
 @Suite(.timeLimit(.minutes(20)))

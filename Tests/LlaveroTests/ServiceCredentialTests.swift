@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// `llavero setup` outside of the service that a key is for. What encrypts is Debian's systemd-creds, with a secret of the
 /// tests' own in the place of the machine's.

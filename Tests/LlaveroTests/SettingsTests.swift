@@ -1,7 +1,4 @@
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.timeLimit(.minutes(20)))
 struct SettingsTests {

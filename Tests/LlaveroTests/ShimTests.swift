@@ -1,8 +1,4 @@
-import FoundationEssentials
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 /// `llavero shim list` and `remove`. `OtherToolsTests` has tests of the scripts.
 struct ShimTests {

@@ -1,6 +1,4 @@
 import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.timeLimit(.minutes(20)))
 struct TableTests {

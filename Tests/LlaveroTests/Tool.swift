@@ -1,10 +1,5 @@
-import FoundationEssentials
-import Glibc
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// The built tool, run as a child on a private keyring, in a group of its own.
 struct Tool: Sendable {

@@ -1,7 +1,4 @@
-import FoundationEssentials
 import TestSupport
-import Testing
-import TokenCache
 
 /// What commands do where a part of the group cannot be read: no account is reported as signed out because of it.
 struct UnreadablePartTests {

@@ -1,6 +1,5 @@
 import MSAL
 import TestSupport
-import Testing
 
 /// The compiler's checks of the module and of the examples in documents.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,10 +1,5 @@
-import HTTPSupport
-import HTTPTypes
-import IdentityClient
 import MSAL
 import TestSupport
-import Testing
-import TokenCache
 
 /// A program in the Swift 6 language mode. Most of the test is that it compiles without data races.
 @MainActor

@@ -1,9 +1,4 @@
-import FoundationEssentials
-import GLibSupport
-import Glibc
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import MSALExtensionsStore
 

@@ -1,8 +1,6 @@
 import MSALExtensionsStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// An item that a library for Python would make, which is all of a group.
 private struct ItemFixture: StoreFixture {

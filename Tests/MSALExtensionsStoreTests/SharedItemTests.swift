@@ -1,10 +1,6 @@
-import FoundationEssentials
-import Glibc
 import MSALExtensionsStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// An item that another program shares.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,10 +1,6 @@
 import Foundation
-import GLibSupport
 import IdentityBroker
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import MSAL
 

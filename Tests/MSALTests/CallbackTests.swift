@@ -1,9 +1,6 @@
 import Foundation
 @testable import MSAL
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 extension ApplicationTests {
   /// The queues of completion blocks, and the class methods for sign-ins.

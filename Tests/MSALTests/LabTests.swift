@@ -1,14 +1,7 @@
-import EntraLab
 import Foundation
-import HTTPSupport
-import HTTPTypes
 import LabSupport
 import MSAL
 import ProofOfPossession
-import SoupTransport
-import TestSupport
-import Testing
-import TokenCache
 
 extension ApplicationTests {
   /// The public initializer with its defaults, and a token service on this machine over TLS.

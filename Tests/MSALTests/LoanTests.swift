@@ -1,10 +1,7 @@
 import Foundation
-import IdentityClient
 import Lending
 import SoupTransport
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import MSAL
 

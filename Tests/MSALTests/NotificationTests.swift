@@ -1,7 +1,6 @@
 import Foundation
 @testable import MSAL
 import TestSupport
-import Testing
 
 extension ApplicationTests {
   /// The notifications about the browser.

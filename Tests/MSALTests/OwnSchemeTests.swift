@@ -1,10 +1,7 @@
 @testable import BrowserSignIn
 import Foundation
 @testable import MSAL
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 /// Redirect URIs with a custom scheme, in a process with its own desktop files and runtime directory.
 struct OwnSchemeTests {

@@ -3,8 +3,6 @@ import Foundation
 import MSALExtensionsStore
 import SecretService
 import TestSupport
-import Testing
-import TokenCache
 
 /// Other libraries' caches are removed only on request.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,9 +1,6 @@
 import Foundation
-import HTTPSupport
 @testable import MSAL
-import Synchronization
 import TestSupport
-import Testing
 
 extension ApplicationTests {
   /// The settings of the process are read for each request.

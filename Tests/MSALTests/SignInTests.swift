@@ -1,10 +1,6 @@
 import Foundation
-import IdentityClient
 @testable import MSAL
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 extension ApplicationTests {
   /// Complete sign-ins of an application.

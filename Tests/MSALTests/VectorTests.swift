@@ -1,8 +1,6 @@
 import Foundation
 @testable import MSAL
 import TestSupport
-import Testing
-import TokenCache
 
 /// Microsoft's own test values for the public API of MSAL for iOS and macOS.
 struct VectorTests {

@@ -1,12 +1,6 @@
-import EntraLab
 import Foundation
-import IdentityClient
 import LabSupport
 import MicrosoftGraph
-import Synchronization
-import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct ChallengeTests {

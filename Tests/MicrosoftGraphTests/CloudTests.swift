@@ -1,10 +1,6 @@
 import Foundation
-import HTTPSupport
-import IdentityClient
 import MicrosoftGraph
 import TestSupport
-import Testing
-import TokenCache
 
 @Suite struct CloudTests {
   private static func authority(_ address: String, _ kind: Authority.Kind? = nil) throws -> Authority {

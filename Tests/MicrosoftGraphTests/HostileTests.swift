@@ -1,10 +1,6 @@
-import EntraLab
 import Foundation
-import HTTPSupport
 import LabSupport
 import MicrosoftGraph
-import TestSupport
-import Testing
 
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct HostileTests {

@@ -1,11 +1,6 @@
-import EntraLab
 import Foundation
-import HTTPTypes
 import LabSupport
 import MicrosoftGraph
-import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct PagesTests {

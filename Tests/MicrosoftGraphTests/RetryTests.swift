@@ -1,12 +1,6 @@
-import EntraLab
 import Foundation
-import HTTPSupport
-import HTTPTypes
-import IdentityClient
 import LabSupport
 import MicrosoftGraph
-import TestSupport
-import Testing
 
 @Suite(.lab, .timeLimit(.minutes(20)))
 struct RetryTests {

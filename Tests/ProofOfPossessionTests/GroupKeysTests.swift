@@ -1,14 +1,11 @@
 import EncryptedFileStore
 import Foundation
-import IdentityClient
 import KeyringStore
 import MSALExtensionsStore
 import ProofOfPossession
 import Sealing
 import SecretService
-import Synchronization
 import TestSupport
-import Testing
 import WorkerSupport
 
 @testable import TokenCache

@@ -1,6 +1,4 @@
-import GLibSupport
 import TestSupport
-import Testing
 
 @testable import SecretService
 

@@ -1,6 +1,5 @@
 import SecretService
 import TestSupport
-import Testing
 
 extension FakeService {
   /// It allows the plain session, which is all that this service has.

@@ -1,6 +1,5 @@
 import SecretService
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct ItemTests {

@@ -1,6 +1,5 @@
 import SecretService
 import TestSupport
-import Testing
 
 /// A keyring whose login collection holds one item.
 struct KeyringWithItem {

@@ -1,7 +1,5 @@
-import Glibc
 import SecretService
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct MisbehavingServiceTests {

@@ -1,7 +1,5 @@
-import GLibSupport
 import SecretService
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(20)))
 struct PromptTests {

@@ -1,8 +1,5 @@
-import FoundationEssentials
-import GLibSupport
 import SecretService
 import TestSupport
-import Testing
 import WorkerSupport
 
 /// Memory after many connections, each test in a process of its own.

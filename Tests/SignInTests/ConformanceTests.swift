@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 struct ConformanceTests {
   private let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path

@@ -1,13 +1,5 @@
-import EntraLab
 import Foundation
-import HTTPSupport
-import HTTPTypes
-import IdentityClient
 import LabSupport
-import SoupTransport
-import TestSupport
-import Testing
-import TokenCache
 
 extension LabClient {
   /// One that asks at the lab whatever the test makes of its requests.

@@ -1,15 +1,6 @@
-import EntraLab
 import Foundation
-import HTTPSupport
-import HTTPTypes
-import IdentityClient
 import KeyringStore
 import LabSupport
-import SoupTransport
-import Synchronization
-import TestSupport
-import Testing
-import TokenCache
 
 @Suite(.lab, .serialized, .timeLimit(.minutes(20)))
 struct LabTests {

@@ -1,13 +1,6 @@
-import EntraLab
 import Foundation
-import HTTPSupport
-import HTTPTypes
-import IdentityClient
 import KeyringStore
 import LabSupport
-import TestSupport
-import Testing
-import TokenCache
 
 /// Tokens bound to a key, from the sign-in to the API that checks them, with the key in a keyring.
 @Suite(.lab, .serialized, .timeLimit(.minutes(20)))

@@ -1,7 +1,5 @@
 import Foundation
-import IdentityClient
 import TestSupport
-import Testing
 
 @testable import BrowserSignIn
 

@@ -1,10 +1,5 @@
-import FoundationEssentials
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import Testing
 
 /// The output of `printf 'hello hello hello' | gzip -n`.
 let packedHello = Array(Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJV8hAkACAiPnlEQAAAA==") ?? Data())

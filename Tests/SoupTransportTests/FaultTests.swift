@@ -1,10 +1,5 @@
-import FoundationEssentials
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import Testing
 import WorkerSupport
 
 extension TransportTests {

@@ -1,11 +1,6 @@
 import Dispatch
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
-import Synchronization
 import TestSupport
-import Testing
 import WorkerSupport
 
 extension TransportTests {

@@ -1,9 +1,5 @@
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import Testing
 
 private let program = "/usr/sbin/nghttpd"
 

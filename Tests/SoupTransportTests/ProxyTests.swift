@@ -1,9 +1,5 @@
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import Testing
 
 /// A proxy that makes tunnels and records its requests.
 struct TestProxy: Sendable {

@@ -1,9 +1,5 @@
-import FoundationEssentials
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import Testing
 
 extension TransportTests {
   @Suite struct RefusalTests {

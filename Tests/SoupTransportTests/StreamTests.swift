@@ -1,11 +1,6 @@
 import Dispatch
-import FoundationEssentials
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
-import Synchronization
 import TestSupport
-import Testing
 
 extension TransportTests {
   /// Streamed responses, and requests without TLS.

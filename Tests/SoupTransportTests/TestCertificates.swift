@@ -1,5 +1,3 @@
-import Glibc
-import Synchronization
 import TestSupport
 
 /// A temporary certificate authority and its certificates.

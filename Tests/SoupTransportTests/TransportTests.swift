@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// All tests of the transport, one after the other: GIO runs every TLS handshake, the server's like the client's,
 /// on ten threads that the process shares, and many at once wait for each other.

@@ -1,9 +1,5 @@
-import Glibc
-import HTTPSupport
-import HTTPTypes
 import SoupTransport
 import TestSupport
-import Testing
 
 extension TransportTests {
   @Suite struct TrustTests {

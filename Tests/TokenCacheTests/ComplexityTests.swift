@@ -1,7 +1,5 @@
-import Glibc
 import RuntimeCounter
 import TestSupport
-import Testing
 
 @testable import TokenCache
 

@@ -1,6 +1,4 @@
 import Foundation
-import Synchronization
-import Testing
 
 @testable import TokenCache
 import TestSupport

@@ -1,7 +1,5 @@
 import Foundation
-import GLibSupport
 import TestSupport
-import Testing
 
 @testable import TokenCache
 

@@ -1,7 +1,5 @@
 import Foundation
-import Synchronization
 import TestSupport
-import Testing
 
 @testable import TokenCache
 

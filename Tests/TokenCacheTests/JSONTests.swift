@@ -1,6 +1,4 @@
-import FoundationEssentials
 import TestSupport
-import Testing
 
 @testable import TokenCache
 

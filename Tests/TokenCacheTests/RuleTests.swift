@@ -1,6 +1,4 @@
 import TestSupport
-import Testing
-import TokenCache
 
 private struct MemoryFixture: StoreFixture {
   static let abilities: StoreAbilities = [.groups, .shards, .counter]

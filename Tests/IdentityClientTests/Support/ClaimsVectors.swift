@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,10 +1,6 @@
 import Foundation
-import HTTPSupport
 import Logging
-import Synchronization
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -1,8 +1,5 @@
 import Foundation
-import HTTPSupport
-import IdentityClient
 import TestSupport
-import TokenCache
 
 /// A token service and a user at a browser, as far as the facade's tests need them. The tests of IdentityClient check the
 /// requests in detail.

@@ -1,8 +1,6 @@
 import Foundation
 @testable import MSAL
 import TestSupport
-import Testing
-import TokenCache
 
 extension ApplicationTests {
   /// Programs like the tutorials of all generations, including their errors.

@@ -1,11 +1,6 @@
-import EntraLab
 import Foundation
-import IdentityClient
 import LabSupport
 import MicrosoftGraph
-import TestSupport
-import Testing
-import TokenCache
 
 /// A signed-in account at a lab, and a Graph client without real pauses.
 struct GraphLab: Sendable {
