@@ -55,11 +55,8 @@ struct LoopbackListenerTests {
   }
 
   @Test func `Only one answer wins`() async throws {
-    let answers = await withTaskGroup(of: Int?.self) { group in
-      for number in 0..<12 {
-        group.addTask { status(await send(form("code=\(number)&state=right"), to: listener.port)) }
-      }
-      return await group.reduce(into: []) { $0.append($1) }
+    let answers = try await atOnce(0..<12) { number in
+      status(await send(form("code=\(number)&state=right"), to: listener.port))
     }
     #expect(answers.count { $0 == 200 } == 1)
     #expect(answers.count { $0 == 410 } == 11)

@@ -140,11 +140,8 @@ struct RedirectListenerTests {
   @Test func `An answer counts once`() async throws {
     let listener = try listener()
     async let response = listener.response(timeout: .seconds(200))
-    let answers = await withTaskGroup(of: Bool?.self) { group in
-      for number in 0..<8 {
-        group.addTask { try? await handOver("\(Self.redirectURI)?code=\(number)&state=right") }
-      }
-      return await group.reduce(into: []) { $0.append($1) }
+    let answers = try await atOnce(0..<8) { number in
+      try? await handOver("\(Self.redirectURI)?code=\(number)&state=right")
     }
     #expect(answers.count { $0 == true } == 1)
     _ = try await response

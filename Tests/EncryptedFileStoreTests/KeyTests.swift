@@ -37,10 +37,7 @@ struct KeyTests {
     #expect(try await cache.finds(token))
     #expect(asked.withLock { $0 } == [.set])
     let other = fixture.otherCache(key: source)
-    try await withThrowingTaskGroup(of: Bool.self) { group in
-      for _ in 0..<20 { group.addTask { try await other.finds(token) } }
-      for try await isFound in group { #expect(isFound) }
-    }
+    for isFound in try await atOnce(0..<20, { _ in try await other.finds(token) }) { #expect(isFound) }
     #expect(asked.withLock { $0 } == [.set, .open])
   }
 
@@ -216,14 +213,9 @@ struct KeyTests {
   }
 
   @Test func `Two processes that make the store at once make one`() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<8 {
-        group.addTask {
-          try await fixture.otherCache(key: .passphrase("secret")).save(
-            SampleToken("t\(number)", account: number))
-        }
-      }
-      try await group.waitForAll()
+    try await atOnce(0..<8) { number in
+      try await fixture.otherCache(key: .passphrase("secret")).save(
+        SampleToken("t\(number)", account: number))
     }
     let cache = fixture.otherCache(key: .passphrase("secret"))
     for number in 0..<8 { #expect(try await cache.finds(SampleToken("t\(number)", account: number))) }

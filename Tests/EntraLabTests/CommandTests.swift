@@ -9,10 +9,7 @@ import TestSupport
     let output = try Pipe()
     let child = try Child(
       program(), ["--directory", directory], environment: [:], streams: (nil, output.writing, nil))
-    defer {
-      child.signal(SIGKILL)
-      child.wait()
-    }
+    defer { child.end() }
     output.closeWriting()
     let authority = output.readLine()
     let bundle = output.readLine()
@@ -31,10 +28,7 @@ import TestSupport
   @Test func `The command can print JSON`() throws {
     let output = try Pipe()
     let child = try Child(program(), ["--json"], environment: [:], streams: (nil, output.writing, nil))
-    defer {
-      child.signal(SIGKILL)
-      child.wait()
-    }
+    defer { child.end() }
     output.closeWriting()
     let json = try JSONDecoder().decode(JSON.self, from: Data(output.readLine().utf8))
     #expect(json["authority"] != nil && json["caBundle"] != nil && json["control"] != nil)

@@ -133,12 +133,9 @@ struct FaultTests {
   }
 
   @Test(.fault("many writers")) func `Sixteen stores that begin at once make one set of keys`() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<16 {
-        let store = try fixture.store(key: .passphrase("the same"))
-        group.addTask { try await cache(store).save(SampleToken("t\(number)", account: number % 4)) }
-      }
-      try await group.waitForAll()
+    try await atOnce(0..<16) { number in
+      let store = try fixture.store(key: .passphrase("the same"))
+      try await cache(store).save(SampleToken("t\(number)", account: number % 4))
     }
     let reader = cache(try fixture.store(key: .passphrase("the same")))
     for number in 0..<16 { #expect(try await reader.finds(SampleToken("t\(number)", account: number % 4))) }
@@ -369,21 +366,16 @@ struct FaultTests {
   }
 
   @Test(.fault("clocks")) func `Writers whose clocks are a day apart, and jump, lose nothing`() async throws {
-    let saved = try await withThrowingTaskGroup(of: [String].self) { writers in
-      for writer in 0..<8 {
-        let cache = TokenCacheAccessor(store: try fixture.store(), group: fixture.group) {
-          Date() + .random(in: -86_400...86_400)
-        }
-        writers.addTask {
-          let tokens = (0..<20).map { SampleToken("w\(writer)-\($0)", account: $0 % 4) }
-          for token in tokens { try await cache.save(token) }
-          return tokens.map(\.name)
-        }
+    let saved = try await atOnce(0..<8) { writer in
+      let cache = TokenCacheAccessor(store: try fixture.store(), group: fixture.group) {
+        Date() + .random(in: -86_400...86_400)
       }
-      return try await writers.reduce(into: Set()) { $0.formUnion($1) }
-    }
+      let tokens = (0..<20).map { SampleToken("w\(writer)-\($0)", account: $0 % 4) }
+      for token in tokens { try await cache.save(token) }
+      return tokens.map(\.name)
+    }.flatMap(\.self)
     #expect(saved.count == 8 * 20)
-    #expect(try await fixture.savedNames() == saved)
+    #expect(try await fixture.savedNames() == Set(saved))
   }
 
   @Test(.fault("etcd nonsense"))

@@ -133,8 +133,7 @@ struct SharedLockFileTests {
     let isKilled = Atomic(false)
     killer.asyncAfter(deadline: .now() + .milliseconds(50)) {
       isKilled.store(true, ordering: .sequentiallyConsistent)
-      holder.signal(SIGKILL)
-      holder.wait()
+      holder.end()
     }
     let waited = try file.locked { isKilled.load(ordering: .sequentiallyConsistent) }
     #expect(waited)

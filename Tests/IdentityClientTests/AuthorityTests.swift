@@ -169,10 +169,7 @@ struct AuthorityTests {
   }
 
   @Test(.conformance(49)) func `Metadata is asked for once, also by callers at the same time`() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<10 { group.addTask { _ = try await test.client.resolve() } }
-      try await group.waitForAll()
-    }
+    try await atOnce(0..<10) { _ in _ = try await test.client.resolve() }
     _ = try await test.client.resolve()
     #expect(test.transport.discoveryRequests.count == 1)
   }

@@ -145,10 +145,8 @@ struct BrokerTests {
       await Task.yield()
       return TestPerson.alice.brokerToken(at: test.clock.now)
     }
-    try await withThrowingTaskGroup(of: String.self) { group in
-      for _ in 0..<20 { group.addTask { try await test.silent(account).accessToken } }
-      for try await token in group { #expect(token == "brokered-1") }
-    }
+    let tokens = try await atOnce(0..<20) { _ in try await test.silent(account).accessToken }
+    #expect(tokens == Array(repeating: "brokered-1", count: 20))
     #expect(broker.requests.count == 1)
   }
 

@@ -167,15 +167,10 @@ struct PopTests {
   @Test func `Callers at once share a renewal, and each gets its own signed request`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens("at-2", changing: ["token_type": "pop"]))
-    let results = try await withThrowingTaskGroup(of: String.self) { group in
-      for number in 0..<8 {
-        group.addTask {
-          try await test.silent(account) { $0.authenticationScheme = scheme(nonce: "\(number)") }.accessToken
-        }
-      }
-      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    let results = try await atOnce(0..<8) { number in
+      try await test.silent(account) { $0.authenticationScheme = scheme(nonce: "\(number)") }.accessToken
     }
-    #expect(results.count == 8)
+    #expect(Set(results).count == 8)
     #expect(results.allSatisfy { $0.contains("|at-2|") })
     #expect(test.transport.tokenRequests.count == 2)
   }

@@ -187,13 +187,10 @@ struct RenewalTests {
     let (gate, test) = (Gate(), test)
     test.answerRenewals(test.tokens(), after: gate.wait)
     let before = test.transport.tokenRequests.count
-    let results = try await withThrowingTaskGroup(of: String.self) { group in
-      for _ in 0..<20 { group.addTask { try await test.silent(account).accessToken } }
-      await gate.arrival()
-      gate.open()
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
-    #expect(results == Array(repeating: "access-2", count: 20))
+    async let results = atOnce(0..<20) { _ in try await test.silent(account).accessToken }
+    await gate.arrival()
+    gate.open()
+    #expect(try await results == Array(repeating: "access-2", count: 20))
     #expect(test.transport.tokenRequests.count == before + 1)
   }
 
@@ -229,10 +226,7 @@ struct RenewalTests {
         TestPerson.alice.tokens(at: now, scope: scope, access: "a\(turn)", refresh: "rotated-\(turn)"))
     }
     let test = test
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for scope in ["B", "C", "D", "E"] { group.addTask { _ = try await test.silent(account, [scope]) } }
-      try await group.waitForAll()
-    }
+    try await atOnce(["B", "C", "D", "E"]) { scope in try await test.silent(account, [scope]) }
     #expect(used.withLock { $0 } == ["refresh-1", "rotated-1", "rotated-2", "rotated-3"])
     #expect(try await test.secrets(.refreshToken) == ["rotated-4"])
   }

@@ -181,8 +181,7 @@ struct SocketTests {
     // Some wait in the kernel's queue; the line is printed when there are more than the lender accepts.
     #expect(output.readLine() == "300")
     for _ in 0..<3 { _ = try await lender.send().token() }
-    flood.signal(SIGKILL)
-    flood.wait()
+    flood.end()
     _ = try await lender.send().token()
   }
 
@@ -215,8 +214,7 @@ struct SocketTests {
     output.closeWriting()
     #expect(output.readLine() == "128 are open")
     _ = try await lender.send().token()
-    flood.signal(SIGKILL)
-    flood.wait()
+    flood.end()
   }
 
   /// Begins 300 requests, waits until the lender has ended the 172 that are too many, and prints how many of the first
@@ -245,10 +243,7 @@ struct SocketTests {
     async throws
   {
     let lender = try TestLender()
-    let answers = await withTaskGroup(of: LenderAnswer.self) { group in
-      for _ in 0..<300 { group.addTask { await lender.send() } }
-      return await group.reduce(into: []) { $0.append($1) }
-    }
+    let answers = try await atOnce(0..<300) { _ in await lender.send() }
     for answer in answers where answer.status != 200 {
       #expect(try answer.refusal() == .temporarilyUnavailable)
     }
@@ -316,8 +311,7 @@ struct SocketTests {
         "http://localhost/token?api-version=2019-08-01&scope=User.Read",
       ], environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, nil))
     await gate.arrival()
-    borrower.signal(SIGKILL)
-    borrower.wait()
+    borrower.end()
     gate.open()
     #expect(try await lender.send().accessToken() == "token-2")
   }

@@ -201,10 +201,7 @@ struct BrokerTests {
 
   @Test(.fault("killed asking")) func `Concurrent processes get the same token`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring())
-    let outputs = try await withThrowingTaskGroup(of: Child.Result.self) { group in
-      for _ in 0..<3 { group.addTask { try tool("token", "--broker", "only") } }
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
+    let outputs = try await atOnce(0..<3) { _ in try tool("token", "--broker", "only") }
     #expect(outputs.allSatisfy { $0.status == 0 }, "\(outputs.map(\.standardError))")
     #expect(Set(outputs.map(\.standardOutput)).count == 1)
     #expect(try tool.tokenCalls() == 1)
@@ -214,8 +211,7 @@ struct BrokerTests {
   func `A process that is killed in a call does not block the next`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring(), orders: #"{"do":{"acquireTokenSilently":"never"}}"#)
     let process = try await tool.start("token", "--broker", "only")
-    process.signal(SIGKILL)
-    process.wait()
+    process.end()
     try tool.broker.order("{}")
     #expect(try tool("token", "--broker", "only").status == 0)
   }

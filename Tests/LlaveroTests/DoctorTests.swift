@@ -47,10 +47,7 @@ struct DoctorTests {
     try FileManager.default.copyItem(atPath: "/usr/bin/gnome-keyring-daemon", toPath: program)
     let daemon = try Child(
       program, ["--foreground", "--components=secrets"], environment: keyring.environment)
-    defer {
-      daemon.signal(SIGKILL)
-      daemon.wait()
-    }
+    defer { daemon.end() }
     let tool = try Tool(on: keyring)
     var report = try examine(tool)
     while report.states("secret_service") != ["ok"] { report = try examine(tool) }

@@ -34,10 +34,7 @@ struct EarlyConnectionTests {
     let child = try Child(
       Tool.path, tool.inGroup(["token"] + Self.mail + ["--authority", "nonsense"]),
       environment: tool.environment(), streams: (nil, nil, errors.writing))
-    defer {
-      child.signal(SIGKILL)
-      child.wait()
-    }
+    defer { child.end() }
     errors.closeWriting()
     try await eventually { service.calls.contains("OpenSession") }
     while errors.nextLine() != nil {}

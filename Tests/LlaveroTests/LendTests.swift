@@ -36,8 +36,7 @@ private final class LendingTool: Sendable {
     let list = "/proc/\(child.pid)/task/\(child.pid)/children"
     let children = (try? String(decoding: Data(contentsOf: URL(filePath: list)), as: UTF8.self)) ?? ""
     for process in children.split(separator: " ").compactMap({ pid_t($0) }) { kill(process, SIGKILL) }
-    child.signal(SIGKILL)
-    child.wait()
+    child.end()
   }
 
   /// The next line on standard error.
@@ -156,15 +155,12 @@ struct LendTests {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count
     lab.inject(LabFault(.token, delay: 600))
-    async let tokens = withThrowingTaskGroup(of: String?.self) { group in
-      for _ in 0..<10 {
-        group.addTask { try await lending.curl("scope=Mail.Read")["access_token"]?.stringValue }
-      }
-      return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+    async let tokens = atOnce(0..<10) { _ in
+      try await lending.curl("scope=Mail.Read")["access_token"]?.stringValue
     }
     _ = await lab.requests(to: .token, atLeast: asked + 1)
     lab.endDelays()
-    let got = try await tokens
+    let got = Set(try await tokens)
     #expect(got.count == 1 && !got.contains(nil))
     #expect(lab.requests(to: .token).count == asked + 1)
   }
@@ -249,10 +245,7 @@ struct LendTests {
       ["--listen=\(socket)"] + variables + [Tool.path, "lend", "--scope", "User.Read"],
       environment: tool.environment(), streams: (nil, nil, errors.writing))
     errors.closeWriting()
-    defer {
-      activator.signal(SIGKILL)
-      activator.wait()
-    }
+    defer { activator.end() }
     _ = errors.readLine()
     let result = try Child.run(
       "curl",
@@ -274,8 +267,7 @@ struct LendTests {
     output.closeWriting()
     #expect(output.readLine() == "ready")
     #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
-    flood.signal(SIGKILL)
-    flood.wait()
+    flood.end()
     #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
   }
 
@@ -326,10 +318,7 @@ struct LendTests {
     let tool = try Tool.signedIn(on: keyring)
     let output = try Pipe()
     let desktop = try Self.desktop(person, on: keyring, output)
-    defer {
-      desktop.signal(SIGKILL)
-      desktop.wait()
-    }
+    defer { desktop.end() }
     // Without a terminal: in a session of its own.
     let lending = try LendingTool(tool, ["--scope", "User.Read", "--ask"], through: ["setsid", "--wait"])
     let answer = try await lending.curl("scope=User.Read")
@@ -345,10 +334,7 @@ struct LendTests {
     let output = try Pipe()
     for isThere in [false, true] {
       let desktop = isThere ? try Self.desktop("nothing", on: keyring, output) : nil
-      defer {
-        desktop?.signal(SIGKILL)
-        desktop?.wait()
-      }
+      defer { desktop?.end() }
       try Child.run(
         "setsid", ["--wait", Tool.path, "lend", "--scope", "User.Read", "--ask"],
         environment: tool.environment()

@@ -85,8 +85,7 @@ extension Tool {
     while true {
       var event = pollfd(fd: main, events: Int16(typed.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0)
       guard poll(&event, 1, 300_000) > 0 else {
-        child.signal(SIGKILL)
-        child.wait()
+        child.end()
         throw Failure(description: "the tool was silent for 300 s")
       }
       if Int32(event.revents) & POLLOUT != 0, !typed.isEmpty {

@@ -254,10 +254,7 @@ struct SchemeTests {
 
   @Test(.fault("many schemes")) func `Concurrent installations are all kept`() async throws {
     let schemes = (0..<8).map { "org.example.app" + String(repeating: "x", count: $0) }
-    let statuses = await withTaskGroup(of: Int32?.self) { group in
-      for scheme in schemes { group.addTask { try? run("install", scheme, program).status } }
-      return await group.reduce(into: []) { $0.append($1) }
-    }
+    let statuses = try await atOnce(schemes) { scheme in try run("install", scheme, program).status }
     #expect(statuses.allSatisfy { $0 == 0 })
     #expect(try list().strings("state") == schemes.map { _ in "ok" })
   }

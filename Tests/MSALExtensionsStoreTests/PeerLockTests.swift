@@ -116,8 +116,7 @@ struct PeerLockTests {
     var old = [timespec(tv_sec: 1_700_000_000, tv_nsec: 0), timespec(tv_sec: 1_700_000_000, tv_nsec: 0)]
     utimensat(AT_FDCWD, path, &old, 0)
     try take().release()
-    other.signal(SIGKILL)
-    other.wait()
+    other.end()
   }
 
   /// What starts a program as the first of a PID namespace; `nil` where none can be made.
@@ -147,8 +146,7 @@ struct PeerLockTests {
     try #require(!number.isEmpty)
     #expect(isLocked(by: "process \(number)"))
     #expect(PeerLock.deadHolder(of: path) == nil)
-    holder.signal(SIGKILL)
-    holder.wait()
+    holder.end()
     try await eventually { PeerLock.deadHolder(of: path) != nil }
     #expect(PeerLock.deadHolder(of: path)?.pid == Int32(number))
     try take().release()
@@ -188,21 +186,16 @@ struct PeerLockTests {
   @Test func `Threads exclude each other`() async throws {
     let counter = directory.path + "/counter"
     let path = path
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<4 {
-        group.addTask {
-          let queue = BlockingQueue(label: "test")
-          for _ in 0..<25 {
-            try? await queue.run(
-              timeout: .seconds(60), onCancel: CacheError(.cancelled, ""),
-              onTimeout: CacheError(.timedOut, "")
-            ) { (cancellable) throws(CacheError) in
-              let lock = try PeerLock([path], users: "Test", timeout: .seconds(50), cancellable)
-              let count = (try? Data(contentsOf: URL(filePath: counter)))?.count ?? 0
-              try? Data(repeating: 1, count: count + 1).write(to: URL(filePath: counter))
-              lock.release()
-            }
-          }
+    try await atOnce(0..<4) { _ in
+      let queue = BlockingQueue(label: "test")
+      for _ in 0..<25 {
+        try? await queue.run(
+          timeout: .seconds(60), onCancel: CacheError(.cancelled, ""), onTimeout: CacheError(.timedOut, "")
+        ) { (cancellable) throws(CacheError) in
+          let lock = try PeerLock([path], users: "Test", timeout: .seconds(50), cancellable)
+          let count = (try? Data(contentsOf: URL(filePath: counter)))?.count ?? 0
+          try? Data(repeating: 1, count: count + 1).write(to: URL(filePath: counter))
+          lock.release()
         }
       }
     }

@@ -211,8 +211,7 @@ struct SharedItemTests {
       #expect(error.code == .timedOut && error.message.contains("process \(holder.pid) (busy.py)"))
     }
     #expect(try await payloads().isEmpty)
-    holder.signal(SIGKILL)
-    holder.wait()
+    holder.end()
     try await save("mine")
     #expect(try await payloads().count == 1)
   }

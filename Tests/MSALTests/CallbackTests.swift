@@ -131,10 +131,8 @@ extension ApplicationTests {
 
     @Test func `Blocking calls from every thread of the pool finish`() async throws {
       _ = try await application.signIn()
-      try await withThrowingTaskGroup(of: Int.self) { group in
-        for _ in 0..<64 { group.addTask { try application.allAccounts().count } }
-        for try await count in group { #expect(count == 1) }
-      }
+      let counts = try await atOnce(0..<64) { _ in try application.allAccounts().count }
+      #expect(counts == Array(repeating: 1, count: 64))
     }
 
     @Test func `Log messages reach the callback`() async throws {

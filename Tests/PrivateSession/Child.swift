@@ -101,6 +101,12 @@ public final class Child: Sendable {
     status.read { if $0 == nil { kill(pid, number) } }
   }
 
+  /// Kills the process, and waits for its end.
+  public func end() {
+    signal(SIGKILL)
+    wait()
+  }
+
   /// Runs a program to its end on a thread of its own, since Swift's pool has few, for a program that this process serves.
   public static func runApart(
     _ program: String, _ arguments: [String], environment: [String: String]
@@ -151,8 +157,7 @@ public final class Child: Sendable {
         pollfd(fd: pending.isEmpty ? -1 : stdin.writing, events: Int16(POLLOUT), revents: 0),
       ]
       if poll(&descriptors, 3, Int32(left)) == 0 {
-        child.signal(SIGKILL)
-        child.wait()
+        child.end()
         throw Failure(description: "\(program) was not done after \(deadline)")
       }
       for index in 0..<2 where descriptors[index].revents != 0 {

@@ -64,8 +64,7 @@ public enum KeyringProvider: String, Sendable {
         try PrivateKeyring.write(configuration, to: directory + "/config/kwalletrc")
         let first = try startKWallet(in: directory, environment: environment, group: group, unlocked: true)
         for _ in 0..<100_000 where access(wallet, F_OK) != 0 { usleep(1000) }
-        first.signal(SIGKILL)
-        first.wait()
+        first.end()
       }
       return try startKWallet(in: directory, environment: environment, group: group, unlocked: unlocked)
     case .keepassxc, .keepassxcAsInstalled:

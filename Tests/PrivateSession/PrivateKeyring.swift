@@ -112,8 +112,7 @@ public final class PrivateKeyring: Sendable {
   /// Ends the keyring at once, as a crash would.
   public func killDaemon() {
     daemon.withLock {
-      $0?.signal(SIGKILL)
-      $0?.wait()
+      $0?.end()
       $0 = nil
     }
   }
@@ -130,10 +129,7 @@ public final class PrivateKeyring: Sendable {
   public func continueDaemon() { daemon.withLock { $0?.signal(SIGCONT) } }
 
   /// Ends the bus, and with it the service.
-  public func killBus() {
-    bus.signal(SIGKILL)
-    bus.wait()
-  }
+  public func killBus() { bus.end() }
 
   public func lockCollection() throws {
     let cancellable = Cancellable(timeout: .seconds(120))

@@ -80,10 +80,7 @@ struct GroupKeysTests {
       try Worker([Worker.program, "serve", Place.group], environment: place.environment)
     }
     for worker in workers { #expect(await worker.nextLine() == "ready") }
-    let answers = await withTaskGroup(of: String.self) { group in
-      for worker in workers { group.addTask { await worker.ask("pop-key") } }
-      return await group.reduce(into: Set<String>()) { $0.insert($1) }
-    }
+    let answers = Set(try await atOnce(workers) { worker in await worker.ask("pop-key") })
     #expect(answers.count == 1)
     #expect(answers.first?.count == 43)
     for worker in workers { _ = await worker.finish() }

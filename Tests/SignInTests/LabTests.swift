@@ -162,12 +162,8 @@ struct LabTests {
     lab.configure { $0.strictRefreshTokens = true }
     let account = try await test.signIn().account
     for _ in 0..<2 { _ = try await test.silent(account) { $0.forceRefresh = true } }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for scope in ["Mail.Read", "Calendars.Read", "Mail.Read", "Calendars.Read", "Files.Read"] {
-        group.addTask { _ = try await test.silent(account, [scope]) }
-      }
-      try await group.waitForAll()
-    }
+    let scopes = ["Mail.Read", "Calendars.Read", "Mail.Read", "Calendars.Read", "Files.Read"]
+    try await atOnce(scopes) { [test] scope in try await test.silent(account, [scope]) }
     let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
     #expect(sent.count == 5)
     #expect(Set(sent).count == 5)
@@ -179,12 +175,8 @@ struct LabTests {
     let store = InMemoryStore()
     let (one, other) = (try LabClient(store: store), try LabClient(store: store))
     let account = try await one.signIn().account
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for scope in ["Mail.Read", "Calendars.Read", "Files.Read", "Mail.Send"] {
-        group.addTask { _ = try await one.silent(account, [scope]) }
-        group.addTask { _ = try await other.silent(account, [scope]) }
-      }
-      try await group.waitForAll()
+    try await atOnce(["Mail.Read", "Calendars.Read", "Files.Read", "Mail.Send"]) { scope in
+      try await atOnce([one, other]) { client in try await client.silent(account, [scope]) }
     }
     let sent = lab.requests(to: .token).compactMap { $0.form["refresh_token"] }
     #expect(Set(sent).count == sent.count)

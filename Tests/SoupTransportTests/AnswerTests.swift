@@ -101,14 +101,11 @@ extension TransportTests {
     @Test func `Fifty concurrent requests succeed`() async throws {
       let server = TestServer { .init(body: Array($0.target.utf8)) }
       let transport = try makeTransport()
-      let texts = try await withThrowingTaskGroup(of: (Int, String).self) { group in
-        for number in 0..<50 {
-          group.addTask { (number, try await transport.send(get(server.port, "/\(number)")).text) }
-        }
-        return try await group.reduce(into: [Int: String]()) { $0[$1.0] = $1.1 }
+      let texts = try await atOnce(0..<50) { number in
+        (number, try await transport.send(get(server.port, "/\(number)")).text)
       }
       #expect(texts.count == 50)
-      #expect(texts.allSatisfy { $0.value == "/\($0.key)" })
+      #expect(texts.allSatisfy { $0.1 == "/\($0.0)" })
     }
 
     @Test func `A response outlives the transport`() async throws {

@@ -81,16 +81,12 @@ extension TransportTests {
       let proxy = TestProxy()
       for _ in 0..<10 {
         let transport = try makeTransport(isTunnelled ? ["https_proxy": "127.0.0.1:\(proxy.port)"] : [:])
-        try await withThrowingTaskGroup(of: HTTPTransportError?.self) { group in
-          for _ in 0..<4 {
-            group.addTask {
-              await failure(transport, get(server.port, fields: [.authorization: "Bearer secret"]))
-            }
-          }
-          for try await error in group {
-            let text = try text(of: error, HTTPTransportError.untrustedServer)
-            #expect(text.contains("not for a server"))
-          }
+        let errors = try await atOnce(0..<4) { _ in
+          await failure(transport, get(server.port, fields: [.authorization: "Bearer secret"]))
+        }
+        for error in errors {
+          let text = try text(of: error, HTTPTransportError.untrustedServer)
+          #expect(text.contains("not for a server"))
         }
       }
       server.stop()

@@ -34,10 +34,7 @@ extension TransportTests {
 
     @Test func `Fifty concurrent requests succeed`() async throws {
       try await withServer { port, transport in
-        let sizes = try await withThrowingTaskGroup(of: Int.self) { group in
-          for _ in 0..<50 { group.addTask { try await transport.send(get(port, "/file")).body.count } }
-          return try await group.reduce(into: []) { $0.append($1) }
-        }
+        let sizes = try await atOnce(0..<50) { _ in try await transport.send(get(port, "/file")).body.count }
         #expect(sizes == Array(repeating: size, count: 50))
       }
     }

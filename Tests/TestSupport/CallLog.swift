@@ -12,10 +12,7 @@ extension PrivateKeyring {
       "dbus-monitor", ["--address", busAddress, "--profile", "type='method_call'"],
       environment: environment, streams: (nil, output.writing, nil))
     output.closeWriting()
-    defer {
-      monitor.signal(SIGKILL)
-      monitor.wait()
-    }
+    defer { monitor.end() }
     // The monitor is at work when it has lost its name, and has seen all when it sees this last call.
     while true {
       let line = output.readLine()

@@ -40,10 +40,7 @@ public final class DesktopPortal: Sendable {
 
   deinit { stop() }
 
-  public func stop() {
-    child.signal(SIGKILL)
-    child.wait()
-  }
+  public func stop() { child.end() }
 }
 
 /// A sandbox as Flatpak makes one: portals know an application in it by the file `.flatpak-info` at its root.

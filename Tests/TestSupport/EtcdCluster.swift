@@ -78,8 +78,7 @@ package final class EtcdCluster: Sendable {
     nodes.withLock { nodes in
       for node in nodes {
         node.proxy.close()
-        node.child?.signal(SIGKILL)
-        node.child?.wait()
+        node.child?.end()
       }
       nodes = []
     }
@@ -113,8 +112,7 @@ package final class EtcdCluster: Sendable {
   /// Ends a node at once, as a machine does that loses its power.
   package func kill(_ node: Int) {
     nodes.withLock { nodes in
-      nodes[node].child?.signal(SIGKILL)
-      nodes[node].child?.wait()
+      nodes[node].child?.end()
       nodes[node].child = nil
     }
   }

@@ -49,8 +49,7 @@ package final class EtcdNode: Sendable {
       ] + arguments, environment: environment, group: group, streams: (nil, nil, log.writing))
     log.closeWriting()
     if let words = waitUntilReady(log, endedTokens) {
-      child.signal(SIGKILL)
-      child.wait()
+      child.end()
       throw SetUpFailure("etcd did not start, and wrote: \(words)")
     }
     return (endpoint, child)
@@ -58,8 +57,7 @@ package final class EtcdNode: Sendable {
 
   /// A child that has ended and is not waited for keeps Swift Testing from seeing the ends of its own.
   deinit {
-    child.signal(SIGKILL)
-    child.wait()
+    child.end()
     watchdog.end()
   }
 

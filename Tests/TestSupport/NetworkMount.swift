@@ -56,7 +56,6 @@ public final class NetworkMount: Sendable {
   deinit {
     // Before the directory is removed, and with it what is mounted there.
     umount2(path, Int32(MNT_DETACH))
-    child.signal(SIGKILL)
-    child.wait()
+    child.end()
   }
 }

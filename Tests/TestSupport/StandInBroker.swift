@@ -83,10 +83,7 @@ public final class StandInBroker: Sendable {
   }
 
   /// Ends it at once.
-  public func kill() {
-    child?.signal(SIGKILL)
-    child?.wait()
-  }
+  public func kill() { child?.end() }
 
   /// One call that it got.
   public struct Call: Decodable, Sendable {

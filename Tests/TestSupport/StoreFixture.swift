@@ -146,19 +146,14 @@ extension SharedStoreFixture {
   /// Saves and finds in a thousand tasks at once; all that was saved is found afterwards.
   package func saveByAThousandTasks() async throws {
     let cache = cache
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<1000 {
-        group.addTask {
-          if number.isMultiple(of: 5) {
-            let token = SampleToken("t\(number)", account: number % 7)
-            try await cache.save(token)
-            #expect(try await cache.finds(token))
-          } else {
-            _ = try await cache.finds(SampleToken("t\(number - number % 5)", account: number % 7))
-          }
-        }
+    try await atOnce(0..<1000) { number in
+      if number.isMultiple(of: 5) {
+        let token = SampleToken("t\(number)", account: number % 7)
+        try await cache.save(token)
+        #expect(try await cache.finds(token))
+      } else {
+        _ = try await cache.finds(SampleToken("t\(number - number % 5)", account: number % 7))
       }
-      try await group.waitForAll()
     }
     for number in stride(from: 0, to: 1000, by: 5) {
       #expect(try await cache.finds(SampleToken("t\(number)", account: number % 7)))

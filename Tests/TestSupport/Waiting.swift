@@ -31,6 +31,17 @@ public final class Gate: Sendable {
   }
 }
 
+/// Does the same with all elements at once, and returns the results in the order of their ends.
+@discardableResult
+public func atOnce<Elements: Sequence, Result: Sendable>(
+  _ elements: Elements, _ work: @escaping @Sendable (Elements.Element) async throws -> Result
+) async throws -> [Result] where Elements.Element: Sendable {
+  try await withThrowingTaskGroup(of: Result.self) { group in
+    for element in elements { group.addTask { try await work(element) } }
+    return try await group.reduce(into: []) { $0.append($1) }
+  }
+}
+
 /// Waits until a condition without an event holds, by polling. Ends with its task.
 public func eventually(_ holds: () async throws -> Bool) async throws {
   while try await !holds() { try await Task.sleep(for: .milliseconds(5)) }
