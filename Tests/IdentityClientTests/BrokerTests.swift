@@ -341,7 +341,7 @@ struct BrokerTests {
 
   @Test(.fault("part unreadable"))
   func `An account that may have signed out is not listed because the broker has it`() async throws {
-    let store = ScriptedStore(isDamaged: true)
+    let store = ScriptedStore.damaged
     let alice = try await client(.off, store: store).signIn().account
     let test = try client(store: store)
     let (bob, unreadable) = (

@@ -205,7 +205,7 @@ extension ApplicationTests {
     }
 
     @Test func `Unreadable accounts are reported, not counted as none or as the only one`() async throws {
-      let application = try MSALPublicClientApplication.test(entra, store: ScriptedStore(isDamaged: true))
+      let application = try MSALPublicClientApplication.test(entra, store: ScriptedStore.damaged)
       func expectDamage<T>(_ work: () async throws -> T) async throws {
         let error = try await failure { try await work() }
         #expect(error.domain == NSOSStatusErrorDomain && error.code == -26275)

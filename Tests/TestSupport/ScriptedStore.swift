@@ -1,21 +1,24 @@
 import Synchronization
 package import TokenCache
 
-/// A store in memory that a test can lock, and that counts what it was asked for.
+/// A store in memory that a test can lock or make to fail, and that remembers what it was asked for.
 package final class ScriptedStore: CacheStore {
   private struct State {
     var refusesReads = false
     var refusesWrites = false
+    var failure: CacheError?
+    /// How many shards an update writes before its process is killed.
+    var writesBeforeDeath: Int?
+    var problems: [StoreProblem] = []
     var reads = 0
-    var writes = 0
+    var updates: [[ShardID]] = []
   }
 
   private let memory = InMemoryStore()
   private let state = Mutex(State())
-  private let isDamaged: Bool
+  package let shardsPerUpdate: Int
 
-  /// - Parameter isDamaged: Whether it also has an account that cannot be read.
-  package init(isDamaged: Bool = false) { self.isDamaged = isDamaged }
+  package init(shardsPerUpdate: Int = 1) { self.shardsPerUpdate = shardsPerUpdate }
 
   /// A store that stays locked.
   package static var locked: ScriptedStore {
@@ -24,13 +27,31 @@ package final class ScriptedStore: CacheStore {
     return store
   }
 
+  /// A store that has an account of the default group that cannot be read.
+  package static var damaged: ScriptedStore {
+    let store = ScriptedStore()
+    let shard = ShardID(homeAccountID: "some.body", group: .default)
+    store.report(StoreProblem(.damaged, shard: shard, detail: "Torn."))
+    return store
+  }
+
   /// Refuses changes from now on, and reads unless it stays readable.
   package func lock(isReadable: Bool = false) {
     state.withLock { ($0.refusesReads, $0.refusesWrites) = (!isReadable, true) }
   }
 
+  /// Makes every further update fail after the change was made and before it is kept.
+  package func fail(_ failure: CacheError) { state.withLock { $0.failure = failure } }
+
+  /// Makes every further update write only so many of its shards, and fail; `nil` ends that.
+  package func kill(after writes: Int?) { state.withLock { $0.writesBeforeDeath = writes } }
+
+  /// Makes every further read meet a problem.
+  package func report(_ problem: StoreProblem) { state.withLock { $0.problems = [problem] } }
+
   package var reads: Int { state.withLock { $0.reads } }
-  package var writes: Int { state.withLock { $0.writes } }
+  package var writes: Int { updates.count }
+  package var updates: [[ShardID]] { state.withLock { $0.updates } }
 
   private func check(_ isRefused: Bool) throws(CacheError) {
     if isRefused { throw CacheError(.locked, "The keyring is locked.") }
@@ -42,28 +63,35 @@ package final class ScriptedStore: CacheStore {
   }
 
   package func read(_ shards: ShardSelection, in group: KeychainGroup) throws(CacheError) -> GroupContents {
-    try check(
-      state.withLock { state in
-        state.reads += 1
-        return state.refusesReads
-      })
-    guard isDamaged else { return memory.read(shards, in: group) }
-    let shard = ShardID(homeAccountID: "some.body", group: group)
-    return GroupContents(
-      documents: memory.read(shards, in: group).documents,
-      problems: [StoreProblem(.damaged, shard: shard, detail: "Torn.")])
+    let (isRefused, problems) = state.withLock { state in
+      state.reads += 1
+      return (state.refusesReads, state.problems)
+    }
+    try check(isRefused)
+    return GroupContents(documents: memory.read(shards, in: group).documents, problems: problems)
   }
 
   package func update<Result: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) throws(CacheError) -> Result {
-    try check(
-      state.withLock { state in
-        state.writes += 1
-        return state.refusesWrites
-      })
-    return try memory.update(shards, in: group, change)
+    let state = self.state.withLock { state in
+      state.updates.append(shards)
+      return state
+    }
+    try check(state.refusesWrites)
+    let result = try memory.update(shards, in: group) { contents throws(CacheError) in
+      let before = contents.documents
+      let result = try change(&contents)
+      if let failure = state.failure { throw failure }
+      if let writes = state.writesBeforeDeath {
+        let changed = shards.filter { contents.documents[$0] != before[$0] }
+        for shard in changed.dropFirst(writes) { contents.documents[shard] = before[shard] }
+      }
+      return result
+    }
+    if state.writesBeforeDeath != nil { throw CacheError(.unavailable, "Killed.") }
+    return result
   }
 
   package func remove(_ removal: Removal, in group: KeychainGroup) throws(CacheError) -> Int {

@@ -4,11 +4,11 @@ package import Synchronization
 
 /// A clock that only moves during a wait, or when a test says so.
 package final class TestClock: Sendable {
-  private let state = Mutex((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [Duration]()))
+  private let state: Mutex<(now: Date, waits: [Duration])>
   /// Called in every wait, to do something meanwhile.
   package let onWait = Mutex<(@Sendable (Duration) async throws -> Void)?>(nil)
 
-  package init() {}
+  package init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) { state = Mutex((start, [])) }
 
   package var now: Date { state.withLock { $0.now } }
   package var waits: [Duration] { state.withLock { $0.waits } }
@@ -16,6 +16,7 @@ package final class TestClock: Sendable {
   /// The same in seconds.
   package var secondsWaited: [Double] { waits.map { $0 / .seconds(1) } }
 
+  package func set(_ now: Date) { state.withLock { $0.now = now } }
   package func advance(_ seconds: Double) { state.withLock { $0.now += seconds } }
 
   package var timing: Timing {

@@ -8,7 +8,7 @@ struct AccountTests {
   private let test = TestCache()
 
   @Test func `Accounts are listed by user name without regard to case`() async throws {
-    let carol = TestPerson(uid: "carol", utid: "tenant", username: "Carol@contoso.example")
+    let carol = TestPerson(uid: "carol", home: "tenant", username: "Carol@contoso.example")
     for person in [carol, .bob, .alice] { try await test.save(TestResponse(person: person)) }
     #expect(
       try await test.accounts().map(\.username) == [TestPerson.alice, .bob, carol].map(\.username))
@@ -19,11 +19,11 @@ struct AccountTests {
     let accounts = try await test.accounts()
     #expect(accounts.map(\.homeAccountID) == [TestPerson.alice.homeAccountID])
     let profiles = try #require(accounts.first).tenantProfiles
-    #expect(profiles.map(\.tenantID) == [TestPerson.alice.utid, "00-guest", "zz-guest"])
+    #expect(profiles.map(\.tenantID) == [TestPerson.alice.home, "00-guest", "zz-guest"])
     #expect(profiles.map(\.isHomeTenant) == [true, false, false])
     #expect(
       profiles.map(\.localAccountID) == [TestPerson.alice.uid, "guest in 00-guest", "guest in zz-guest"])
-    #expect(profiles.map { $0.claims?.tenantID } == [TestPerson.alice.utid, "00-guest", "zz-guest"])
+    #expect(profiles.map { $0.claims?.tenantID } == [TestPerson.alice.home, "00-guest", "zz-guest"])
   }
 
   @Test func `Claims are those of the requesting client's ID token`() async throws {

@@ -28,7 +28,7 @@ struct ComplexityTests {
   }
 
   private static func person(_ number: Int) -> TestPerson {
-    TestPerson(uid: "person-\(number)", utid: "tenant", username: "\(number)@contoso.example")
+    TestPerson(uid: "person-\(number)", home: "tenant", username: "\(number)@contoso.example")
   }
 
   /// So many accounts, each with its tokens.

@@ -92,7 +92,7 @@ struct FormatTests {
     #expect(try await test.state(of: "u.t", client: "c") == .signedIn)
     #expect(try await test.state(of: "v.t", client: "c") == .signedOut)
     try await test.cache.removeAccount("v.t", clientID: "C")
-    #expect(test.contents("v.t").accountMetadata.keys.sorted() == ["a"])
+    #expect(try test.contents("v.t").accountMetadata.keys.sorted() == ["a"])
     try await test.cache.removeAccount("u.t", clientID: "C")
     #expect(try await test.document.accountMetadata.count == 1)
     #expect(try await test.state(of: "u.t", client: "c") == .signedOut)
@@ -202,7 +202,7 @@ struct FormatTests {
     async throws
   {
     func record(_ key: String, _ host: String, _ more: JSONObject) -> SampleRecord {
-      .account(TestPerson.alice.homeAccountID, key: key, host: host, realm: TestPerson.alice.utid, more)
+      .account(TestPerson.alice.homeAccountID, key: key, host: host, realm: TestPerson.alice.home, more)
     }
     try await test.load([
       record("a", "sts.windows.net", ["x": .integer(1), "y": .integer(1)]),

@@ -124,7 +124,7 @@ struct ImportTests {
   {
     let source = TestCache()
     for person in [TestPerson.alice, .bob] { try await source.save(TestResponse(person: person)) }
-    let test = TestCache(store: TestStore(shardsPerUpdate: 10))
+    let test = TestCache(store: ScriptedStore(shardsPerUpdate: 10))
     test.store.fail(CacheError(code, "No."))
     await expectCacheError(code) { [document = try await source.document] in
       try await test.cache.import(document)
@@ -141,7 +141,7 @@ struct ImportTests {
       steps.withLock { $0.append([done, all]) }
     }
     #expect(steps.withLock { $0 } == [[1, 3], [2, 3], [3, 3]])
-    let contents = test.store.read(.all, in: test.cache.group)
+    let contents = try test.store.read(.all, in: test.cache.group)
     #expect(Set(contents.documents.keys) == [test.shard(nil), test.shard(.alice), test.shard(.bob)])
     #expect(contents[test.shard(.alice)].recordCount == 5)
   }

@@ -25,7 +25,7 @@ struct LookupTests {
 
   @Test func `The home tenant is meant by no realm and by common`() async throws {
     try await test.save()
-    for realm in [nil, "common", "organizations", TestPerson.alice.utid] {
+    for realm in [nil, "common", "organizations", TestPerson.alice.home] {
       #expect(try await test.token(realm: realm) != nil)
     }
     for realm in ["consumers", "guest-tenant"] { #expect(try await test.token(realm: realm) == nil) }

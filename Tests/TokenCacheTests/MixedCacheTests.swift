@@ -7,7 +7,7 @@ import TestSupport
 private struct MixedCache {
   static let home = TestPerson.alice.homeAccountID
   static let client = TestCache.client
-  static let tenant = TestPerson.alice.utid
+  static let tenant = TestPerson.alice.home
 
   /// What Python, .NET, Go, Node and Apple's library would each have written.
   static var records: [SampleRecord] {

@@ -10,7 +10,7 @@ struct PopKeyTests {
   @Test func `The key is in the shard without an account, under the format's name`() async throws {
     #expect(try await test.cache.savePopKey("a2V5") { _ in false } == "a2V5")
     #expect(try await test.cache.popKey() == "a2V5")
-    let common = test.store.read(.all, in: test.cache.group).documents[test.cache.commonShard]
+    let common = try test.store.read(.all, in: test.cache.group).documents[test.cache.commonShard]
     #expect(
       String(decoding: try #require(common).json(), as: UTF8.self)
         == #"{"PopKey":{"rs256":{"secret":"a2V5"}}}"#)
@@ -46,7 +46,7 @@ struct PopKeyTests {
       $0[common].otherSections["PopKey"] = .object(["es256": other])
     }
     _ = try await test.cache.savePopKey("key") { _ in true }
-    let sections = test.store.read(.all, in: test.cache.group).documents[common]?.otherSections
+    let sections = try test.store.read(.all, in: test.cache.group).documents[common]?.otherSections
     #expect(sections?["PopKey"]?.objectValue?["es256"] == other)
   }
 

@@ -124,6 +124,6 @@ struct RemovalTests {
     #expect(try await test.token() == nil)
     #expect(try await test.document.isEmpty)
     #expect(try await other.token() != nil)
-    #expect(test.store.groups() == [other.cache.group])
+    #expect(try test.store.groups() == [other.cache.group])
   }
 }

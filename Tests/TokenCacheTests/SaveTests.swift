@@ -11,7 +11,7 @@ struct SaveTests {
     try await test.save()
     let document = try await test.document
     let (home, client) = ("\(TestPerson.alice.homeAccountID)-login.windows.net", TestCache.client)
-    let tenant = TestPerson.alice.utid
+    let tenant = TestPerson.alice.home
     #expect(
       Array(document.accessTokens.keys)
         == ["\(home)-accesstoken-\(client)-\(tenant)-user.read openid profile"])

@@ -10,12 +10,12 @@ struct TestCache: Sendable {
   /// When every test begins.
   static let start = 1_767_225_600.0
 
-  let store: TestStore
+  let store: ScriptedStore
   let cache: TokenCacheAccessor
   private let clock: TestClock
 
-  init(group: KeychainGroup = .default, store: TestStore = TestStore()) {
-    let clock = TestClock()
+  init(group: KeychainGroup = .default, store: ScriptedStore = ScriptedStore()) {
+    let clock = TestClock(Date(timeIntervalSince1970: Self.start))
     (self.store, self.clock) = (store, clock)
     cache = TokenCacheAccessor(store: store, group: group, now: { clock.now })
   }
@@ -23,7 +23,7 @@ struct TestCache: Sendable {
   var now: Date { clock.now }
 
   /// Sets the clock to so many seconds after the start.
-  func setClock(_ seconds: Double) { clock.set(Self.start + seconds) }
+  func setClock(_ seconds: Double) { clock.set(Date(timeIntervalSince1970: Self.start + seconds)) }
 
   var generation: UInt64? { store.generation(of: cache.group) }
 
@@ -51,9 +51,9 @@ struct TestCache: Sendable {
   }
 
   /// The shard of an account, or of records without an account, as it is stored.
-  func contents(_ homeAccountID: String?) -> CacheDocument {
+  func contents(_ homeAccountID: String?) throws -> CacheDocument {
     let shard = ShardID(homeAccountID: homeAccountID, group: cache.group)
-    return store.read(.some([shard]), in: cache.group)[shard]
+    return try store.read(.some([shard]), in: cache.group)[shard]
   }
 
   /// Takes in a cache given as JSON.
@@ -95,30 +95,6 @@ struct TestCache: Sendable {
   }
 }
 
-/// A clock that stands still until it is set.
-private final class TestClock: Sendable {
-  private let seconds = Mutex(TestCache.start)
-
-  var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
-
-  func set(_ seconds: Double) { self.seconds.withLock { $0 = seconds } }
-}
-
-struct TestPerson: Sendable {
-  let uid: String
-  let utid: String
-  let username: String
-
-  var homeAccountID: String { "\(uid).\(utid)" }
-
-  static let alice = TestPerson(
-    uid: "0a0a0a0a-1111-4111-8111-111111111111", utid: "aaaaaaaa-0000-4000-8000-00000000000a",
-    username: "Alice@contoso.example")
-  static let bob = TestPerson(
-    uid: "0b0b0b0b-2222-4222-8222-222222222222", utid: "bbbbbbbb-0000-4000-8000-00000000000b",
-    username: "bob@fabrikam.example")
-}
-
 extension SampleRecord {
   /// A refresh token of Alice's for the tests' client.
   static func alices(
@@ -156,14 +132,14 @@ struct TestResponse: Sendable {
       let claims: JSONObject = [
         "sub": .string("subject of \(person.uid)"),
         "oid": .string(tenant.map { "guest in \($0)" } ?? person.uid),
-        "tid": .string(tenant ?? person.utid), "preferred_username": .string(person.username),
+        "tid": .string(tenant ?? person.home), "preferred_username": .string(person.username),
         "name": .string("Name of \(person.username)"),
       ]
       fields["id_token"] = .string("e30.\(Self.base64(claims)).")
     }
     if hasClientInfo {
       fields["client_info"] = .string(
-        Self.base64(["uid": .string(person.uid), "utid": .string(person.utid)]))
+        Self.base64(["uid": .string(person.uid), "utid": .string(person.home)]))
     }
     return TokenResponse(fields: fields)
   }
@@ -173,70 +149,4 @@ struct TestResponse: Sendable {
     encoder.outputFormatting = .sortedKeys
     return ((try? encoder.encode(members)) ?? Data()).base64URL
   }
-}
-
-/// A store in memory that can be made to fail and remembers what it was asked for.
-final class TestStore: CacheStore {
-  private struct State {
-    var failure: CacheError?
-    /// How many shards an update writes before its process is killed.
-    var writesBeforeDeath: Int?
-    var problems: [StoreProblem] = []
-    var reads = 0
-    var updates: [[ShardID]] = []
-  }
-
-  private let state = Mutex(State())
-  private let memory = InMemoryStore()
-  let shardsPerUpdate: Int
-
-  init(shardsPerUpdate: Int = 1) { self.shardsPerUpdate = shardsPerUpdate }
-
-  var reads: Int { state.withLock { $0.reads } }
-  var updates: [[ShardID]] { state.withLock { $0.updates } }
-
-  /// Makes every further update fail after the change was made and before it is kept.
-  func fail(_ failure: CacheError) { state.withLock { $0.failure = failure } }
-
-  /// Makes every further update write only so many of its shards, and fail; `nil` ends that.
-  func kill(after writes: Int?) { state.withLock { $0.writesBeforeDeath = writes } }
-
-  /// Makes every further read meet a problem.
-  func report(_ problem: StoreProblem) { state.withLock { $0.problems = [problem] } }
-
-  func groups() -> [KeychainGroup] { memory.groups() }
-
-  func read(_ shards: ShardSelection, in group: KeychainGroup) -> GroupContents {
-    let problems = state.withLock { state in
-      state.reads += 1
-      return state.problems
-    }
-    return GroupContents(documents: memory.read(shards, in: group).documents, problems: problems)
-  }
-
-  func update<Result: Sendable>(
-    _ shards: [ShardID], in group: KeychainGroup,
-    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
-  ) throws(CacheError) -> Result {
-    let (failure, writes) = state.withLock { state in
-      state.updates.append(shards)
-      return (state.failure, state.writesBeforeDeath)
-    }
-    let result = try memory.update(shards, in: group) { contents throws(CacheError) in
-      let before = contents.documents
-      let result = try change(&contents)
-      if let failure { throw failure }
-      if let writes {
-        let changed = shards.filter { contents.documents[$0] != before[$0] }
-        for shard in changed.dropFirst(writes) { contents.documents[shard] = before[shard] }
-      }
-      return result
-    }
-    if writes != nil { throw CacheError(.unavailable, "Killed.") }
-    return result
-  }
-
-  func remove(_ removal: Removal, in group: KeychainGroup) -> Int { memory.remove(removal, in: group) }
-
-  func generation(of group: KeychainGroup) -> UInt64? { memory.generation(of: group) }
 }

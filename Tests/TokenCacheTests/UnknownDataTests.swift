@@ -16,8 +16,8 @@ struct UnknownDataTests {
      "RefreshToken": {"\(id)-login.windows.net-refreshtoken-\(client)--": {"credential_type": "RefreshToken",
        "secret": "old", "home_account_id": "\(id)", "environment": "login.windows.net",
        "client_id": "\(client)", "novel": {"deep": [1, "1"]}, "number": 1767225600, "text": "1767225600"}},
-     "Account": {"\(id)-login.windows.net-\(TestPerson.alice.utid)": {"home_account_id": "\(id)",
-       "environment": "login.windows.net", "realm": "\(TestPerson.alice.utid)", "authority_type": "MSSTS",
+     "Account": {"\(id)-login.windows.net-\(TestPerson.alice.home)": {"home_account_id": "\(id)",
+       "environment": "login.windows.net", "realm": "\(TestPerson.alice.home)", "authority_type": "MSSTS",
        "tenantProfiles": ["{}"]}},
      "AppMetadata": {"m": {"client_id": "someone", "environment": "e", "novel": false}}}
     """
@@ -182,7 +182,7 @@ struct UnknownDataTests {
   private static func token(cachedAt: String, expiresOn: String) -> String {
     """
     {"AccessToken": {"t": {"credential_type": "AccessToken", "secret": "s", "home_account_id": "\(id)",
-      "environment": "login.windows.net", "client_id": "\(client)", "realm": "\(TestPerson.alice.utid)",
+      "environment": "login.windows.net", "client_id": "\(client)", "realm": "\(TestPerson.alice.home)",
       "target": "Absurd", "cached_at": \(cachedAt), "expires_on": \(expiresOn)}}}
     """
   }

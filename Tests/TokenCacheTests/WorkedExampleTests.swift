@@ -57,7 +57,7 @@ struct WorkedExampleTests {
       for: TokenRequest(
         environment: "login.microsoftonline.com", clientID: "33333333-4444-4555-8666-777777777777"))
 
-    let kept = test.store.read(.all, in: test.cache.group).documents
+    let kept = try test.store.read(.all, in: test.cache.group).documents
     #expect(kept.count == 2)
     for shard in shards {
       // The document shows the beginning of the ID token.
