@@ -11,16 +11,15 @@ enum Sample {
   static let claims = #"{"aud":"\#(mail)","exp":\#(future),"name":"Alice","camelCase":{"innerCase":true}}"#
 
   static var cache: String {
-    cache(
-      [
-        account(alice, "Alice@contoso.example"), account(bob, "bob@contoso.example"),
-        accessToken("valid", alice, mail, "User.Read Mail.Read", expiresOn: future),
-        accessToken("extended", alice, mail, "Files.Read", expiresOn: past, extended: future),
-        accessToken("expired", alice, calendar, "Calendars.Read", expiresOn: past),
-        accessToken("bobs", bob, mail, "User.Read", expiresOn: past),
-        refreshToken("alices", alice, mail), refreshToken("bobs", bob, mail), idToken(alice, mail),
-        #""AppMetadata": {"appmetadata-h-\#(mail)": {"client_id": "\#(mail)", "environment": "\#(host)"}}"#,
-      ])
+    cache([
+      account(alice, "Alice@contoso.example"), account(bob, "bob@contoso.example"),
+      accessToken("valid", alice, mail, "User.Read Mail.Read", expiresOn: future),
+      accessToken("extended", alice, mail, "Files.Read", expiresOn: past, extended: future),
+      accessToken("expired", alice, calendar, "Calendars.Read", expiresOn: past),
+      accessToken("bobs", bob, mail, "User.Read", expiresOn: past),
+      refreshToken("alices", alice, mail), refreshToken("bobs", bob, mail), idToken(alice, mail),
+      .appMetadata(key: "appmetadata-h-\(mail)", client: mail, host: host),
+    ])
   }
 
   /// One account with a token that still serves; one for decades, as in `cache`, does not.
@@ -35,61 +34,71 @@ enum Sample {
 
   /// The same cache an hour later, with other refresh tokens.
   static var later: String {
-    cache.replacing("secret-rt", with: "secret-new")
-      .replacing("\"cached_at\": \"\(past)\"", with: "\"cached_at\": \"1767229200\"")
+    cache(at: "1767229200").replacing("secret-rt", with: "secret-new")
+  }
+
+  /// One with a refresh token of no account, and one that is there twice.
+  static var faulty: String {
+    cache([
+      account(alice, "alice@contoso.example"), refreshToken("stray", "9.x", mail),
+      refreshToken("alices", alice, mail), refreshToken("alices", alice, mail, keyEnd: ""),
+    ])
   }
 
   static let host = "login.microsoftonline.com"
 
-  /// Puts records together, each given as a section with one member.
-  static func cache(_ records: [String]) -> String {
-    let sections = records.reduce(into: [:] as [String: [String]]) { sections, record in
-      let parts = record.split(separator: ": {", maxSplits: 1)
-      sections[String(parts[0]), default: []].append(String(parts[1].dropLast()))
-    }
-    let members = sections.sorted { $0.key < $1.key }.map { "\($0): {\($1.joined(separator: ","))}" }
-    return "{" + members.joined(separator: ",") + "}"
+  /// The sample cache with its tokens from another time.
+  static func cache(at time: String) -> String {
+    cache.replacing(#""cached_at":"\#(past)""#, with: #""cached_at":"\#(time)""#)
   }
 
-  static func account(_ id: String, _ username: String, name: String = "Somebody") -> String {
-    let tenant = id.split(separator: ".").last ?? ""
-    return #"""
-      "Account": {"\#(id)-\#(host)-\#(tenant)": {"home_account_id": "\#(id)", "environment": "\#(host)", \#
-      "realm": "\#(tenant)", "local_account_id": "\#(id.split(separator: ".").first ?? "")", "username": "\#(username)", \#
-      "name": "\#(name)", "authority_type": "MSSTS"}}
-      """#
+  /// Records as a serialized cache.
+  static func cache(_ records: [SampleRecord]) -> String {
+    String(decoding: (try? CacheDocument(records).json()) ?? Data(), as: UTF8.self)
+  }
+
+  static func account(_ id: String, _ username: String, name: String = "Somebody") -> SampleRecord {
+    let parts = id.split(separator: ".").map(String.init)
+    return .account(
+      id, key: "\(id)-\(host)-\(parts[1])", host: host, realm: parts[1],
+      [
+        "local_account_id": .string(parts[0]), "username": .string(username), "name": .string(name),
+        "authority_type": "MSSTS",
+      ])
   }
 
   static func accessToken(
-    _ name: String, _ account: String, _ client: String, _ scopes: String, expiresOn: String,
-    extended: String = past
-  ) -> String {
-    let tenant = account.split(separator: ".").last ?? ""
-    return #"""
-      "AccessToken": {"\#(account)-\#(host)-accesstoken-\#(client)-\#(tenant)-\#(scopes.lowercased())": \#
-      {"credential_type": "AccessToken", "secret": "secret-at-\#(name)", "home_account_id": "\#(account)", \#
-      "environment": "\#(host)", "client_id": "\#(client)", "realm": "\#(tenant)", "target": "\#(scopes)", \#
-      "token_type": "Bearer", "cached_at": "\#(past)", "expires_on": "\#(expiresOn)", \#
-      "extended_expires_on": "\#(extended)", "private_extra": "secret-extra-\#(name)"}}
-      """#
+    _ name: String, _ account: String, _ client: String, _ scopes: String, at time: String = past,
+    expiresOn: String, extended: String = past
+  ) -> SampleRecord {
+    let tenant = tenant(of: account)
+    return .accessToken(
+      "secret-at-\(name)", key: "\(account)-\(host)-accesstoken-\(client)-\(tenant)-\(scopes.lowercased())",
+      of: account, client: client, host: host, realm: tenant, scopes: scopes,
+      [
+        "token_type": "Bearer", "cached_at": .string(time), "expires_on": .string(expiresOn),
+        "extended_expires_on": .string(extended), "private_extra": .string("secret-extra-\(name)"),
+      ])
   }
 
-  static func refreshToken(_ name: String, _ account: String, _ client: String) -> String {
-    #"""
-    "RefreshToken": {"\#(account)-\#(host)-refreshtoken-\#(client)--": {"credential_type": "RefreshToken", \#
-    "secret": "secret-rt-\#(name)", "home_account_id": "\#(account)", "environment": "\#(host)", \#
-    "client_id": "\#(client)"}}
-    """#
+  static func refreshToken(
+    _ name: String, _ account: String, _ client: String, keyEnd: String = "--"
+  ) -> SampleRecord {
+    .refreshToken(
+      "secret-rt-\(name)", key: "\(account)-\(host)-refreshtoken-\(client)\(keyEnd)", of: account,
+      client: client, host: host)
   }
 
-  static func idToken(_ account: String, _ client: String, claims: String = claims) -> String {
-    let tenant = account.split(separator: ".").last ?? ""
+  static func idToken(_ account: String, _ client: String, claims: String = claims) -> SampleRecord {
+    let tenant = tenant(of: account)
     let token = "\(Data(#"{"alg":"none"}"#.utf8).base64URL).\(Data(claims.utf8).base64URL).secret-signature"
-    return #"""
-      "IdToken": {"\#(account)-\#(host)-idtoken-\#(client)-\#(tenant)-": {"credential_type": "IdToken", \#
-      "secret": "\#(token)", "home_account_id": "\#(account)", "environment": "\#(host)", \#
-      "client_id": "\#(client)", "realm": "\#(tenant)"}}
-      """#
+    return .idToken(
+      token, key: "\(account)-\(host)-idtoken-\(client)-\(tenant)-", of: account, client: client, host: host,
+      realm: tenant)
+  }
+
+  private static func tenant(of account: String) -> String {
+    account.split(separator: ".").last.map(String.init) ?? ""
   }
 }
 

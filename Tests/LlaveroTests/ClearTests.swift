@@ -148,7 +148,7 @@ struct ClearTests {
   }
 
   @Test func `clear --all removes what no command lists`() throws {
-    try tool.load(Sample.cache + "")
+    try tool.load(Sample.cache)
     _ = try tool("clear", "--client", Sample.mail, "--yes")
     _ = try tool("clear", "--account", Sample.alice, "--yes")
     _ = try tool("clear", "--account", Sample.bob, "--yes")

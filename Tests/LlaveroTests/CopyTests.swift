@@ -59,8 +59,8 @@ struct CopyTests {
     ])
     let new = Sample.cache([
       Sample.account(Sample.bob, "bob@contoso.example"),
-      Sample.accessToken("new", Sample.bob, Sample.mail, "Mail.Send", expiresOn: Sample.future)
-        .replacing(#""cached_at": "\#(Sample.past)""#, with: #""cached_at": "1767225700""#),
+      Sample.accessToken(
+        "new", Sample.bob, Sample.mail, "Mail.Send", at: "1767225700", expiresOn: Sample.future),
     ])
     try #require(try run("import", "-", "--store", "file", input: old).status == 0)
     try #require(try run("import", "-", "--store", "keyring", input: new).status == 0)

@@ -281,8 +281,7 @@ struct DoctorTests {
 
   @Test func `A token cached in the future is a warning about the clock`() throws {
     let tool = try Tool(on: PrivateKeyring())
-    try tool.load(
-      Sample.cache.replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"4102444000\""))
+    try tool.load(Sample.cache(at: "4102444000"))
     try examine(tool)
       .exits(0)
       .finds(
@@ -464,13 +463,7 @@ struct DoctorTests {
 
   @Test func `Faults of other programs are reported, also without a keyring`() throws {
     _ = try home.directory(".azure")
-    let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
-    let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
-    let cache = Sample.cache([
-      Sample.account(Sample.alice, "alice@contoso.example"), stray, twice,
-      twice.replacing("--\":", with: "\":"),
-    ])
-    let path = try home.file(".azure/msal_token_cache.json", cache)
+    let path = try home.file(".azure/msal_token_cache.json", Sample.faulty)
     chmod(path, 0o600)
     let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     let tool = try Tool(on: PrivateKeyring(startingDaemon: false))
@@ -490,7 +483,7 @@ struct DoctorTests {
     close(descriptor)
     try examine(tool, "--fix").finds("sources", "mended", "warning", "warning", "warning")
     #expect(access(lock, F_OK) != 0)
-    #expect(try home.contents(".azure/msal_token_cache.json") == cache)
+    #expect(try home.contents(".azure/msal_token_cache.json") == Sample.faulty)
     _ = try home.file(".azure/msal_token_cache.json", "{")
     #expect(try examine(tool).text("sources").contains("Sign in again with Azure CLI."))
   }

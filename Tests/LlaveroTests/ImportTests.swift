@@ -39,12 +39,9 @@ struct ImportTests {
   }
 
   @Test func `An import keeps all refresh tokens of the imported cache`() throws {
-    func token(_ key: String, _ secret: String, _ modified: Int) -> String {
-      #"""
-      "RefreshToken": {"\#(key)": {"credential_type": "RefreshToken", "secret": "\#(secret)", \#
-      "home_account_id": "\#(Sample.alice)", "environment": "\#(Sample.host)", "client_id": "\#(Sample.mail)", \#
-      "last_modification_time": "\#(modified)"}}
-      """#
+    func token(_ key: String, _ secret: String, _ modified: Int) -> SampleRecord {
+      .refreshToken(
+        secret, key: key, of: Sample.alice, client: Sample.mail, host: Sample.host, time: modified)
     }
     // As MSAL for Python adds one when it is asked for other scopes.
     try tool.load(Sample.cache([token("m", "mail", 5)]))

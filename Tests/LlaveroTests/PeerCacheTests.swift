@@ -94,13 +94,7 @@ struct PeerCacheTests {
   }
 
   @Test func `Refresh tokens without an account and duplicate records are reported`() throws {
-    let stray = Sample.refreshToken("stray", "9.x", Sample.mail)
-    let twice = Sample.refreshToken("alices", Sample.alice, Sample.mail)
-    try writeAzureCLI(
-      Sample.cache([
-        Sample.account(Sample.alice, "alice@contoso.example"), stray, twice,
-        twice.replacing("--\":", with: "\":"),
-      ]))
+    try writeAzureCLI(Sample.faulty)
     #expect(
       try source("azure-cli")?["findings"]?.strings("kind") == [
         "plaintext", "orphaned_refresh_tokens", "duplicates",
@@ -157,8 +151,7 @@ struct PeerCacheTests {
     let old = Sample.accessToken("old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.future)
     let file = try home.file("theirs", Sample.cache([old]))
     let new = Sample.accessToken(
-      "new", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future
-    ).replacing("\"cached_at\": \"\(Sample.past)\"", with: "\"cached_at\": \"1767229200\"")
+      "new", Sample.alice, Sample.mail, "User.Read Mail.Read", at: "1767229200", expiresOn: Sample.future)
     try tool.load(Sample.cache([new]))
     #expect(try tool("export", "file", "--location", file).status == 0)
     #expect(try JSONValue(text: home.contents("theirs")).secrets == ["secret-at-new"])

@@ -47,14 +47,15 @@ struct SecrecyTests {
   static let hostile = #"\u001b[31m\u009b31m\u202e\u2028\u200b\u0007\b\r\n\t\u0000\u007f\ue000"# + "\u{E0041}"
 
   @Test func `Text from a cache is printed without control characters`() throws {
-    let hostile = Self.hostile
+    let hostile = try #require(JSONValue(text: "\"\(Self.hostile)\"").stringValue)
     try tool.load(
       Sample.cache([
         Sample.account(Sample.alice, "alice\(hostile)", name: "Alice\(hostile)"),
         Sample.accessToken(
           "h", Sample.alice, "client\(hostile)", "scope\(hostile)", expiresOn: Sample.future),
         Sample.idToken(
-          Sample.alice, "c", claims: #"{"name\#(hostile)": "\#(hostile)", "n": {"\#(hostile)": 1}}"#),
+          Sample.alice, "c",
+          claims: #"{"name\#(Self.hostile)": "\#(Self.hostile)", "n": {"\#(Self.hostile)": 1}}"#),
         Sample.account("h\(hostile).t", "other"),
       ]))
     var outputs = try everyOutput(on: tool)
@@ -83,8 +84,8 @@ struct SecrecyTests {
   }
 
   @Test func `JSON keeps the value of escaped characters`() throws {
-    try tool.load(Sample.cache([Sample.account(Sample.alice, "alice\(Self.hostile)")]))
     let name = try JSONValue(text: "\"alice\(Self.hostile)\"")
+    try tool.load(Sample.cache([Sample.account(Sample.alice, name.stringValue ?? "")]))
     #expect(try tool.json("accounts")["accounts"]?[0]?["username"] == name)
     #expect(try tool.exported()["Account"]?.objectValue?.values.first?["username"] == name)
   }
