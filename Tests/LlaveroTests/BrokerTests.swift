@@ -55,8 +55,7 @@ struct BrokerTests {
         arguments, input: form.hasPrefix("git") ? "protocol=https\nhost=dev.azure.com\n\n" : ""
       ).exits(0, errors: "", showing: "eyJ")
     }
-    let status = try tool("status", "--broker", "only", "--json").exits(0)
-    let account = try status.json["accounts"]?[0]
+    let account = try tool("status", "--broker", "only", "--json").exits(0).json["accounts"]?[0]
     #expect(account?["origin"] == "broker" && account?["username"] == "alice@contoso.test")
     #expect(account?["renews"] == .bool(false))
   }
@@ -95,10 +94,9 @@ struct BrokerTests {
     let other = "70000000-0000-4000-8000-000000000002"
     let guest = StandInBroker.account(uid: "60e57000-0000-4000-8000-000000000001", home: other)
     let tool = try BrokerTool(orders: #"{"accounts":[\#(guest),\#(StandInBroker.account())]}"#)
-    let result = try tool(
+    let home = try tool(
       "token", "--broker", "only", "--account", "alice@contoso.test", "--tenant", other, "--json"
-    ).exits(0)
-    let home = try result.json["home_account_id"]?.stringValue
+    ).exits(0).json["home_account_id"]?.stringValue
     #expect(home?.hasSuffix(other) == true)
   }
 

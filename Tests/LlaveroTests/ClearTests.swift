@@ -196,8 +196,7 @@ struct UnreadableItemTests {
   }
 
   @Test func `An incomplete export exits with 1, and has the rest`() throws {
-    let result = try tool("export").exits(1, saying: "The export is incomplete")
-    #expect(try result.json["Account"]?.keys.count == 2)
+    #expect(try tool("export").exits(1, saying: "The export is incomplete").json["Account"]?.keys.count == 2)
   }
 
   @Test func `doctor --fix --yes removes only damaged entries, and names each`() throws {

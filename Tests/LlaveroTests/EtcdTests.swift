@@ -77,11 +77,9 @@ struct EtcdTests {
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": files.path]
     try tool("copy", "--to-store", "etcd", with: unset).exits(
       0, printing: "10 records copied into \(tool.group), in etcd, 0 there already.\n")
-    let again = try tool("copy", "--to-store", "etcd", "--json", with: unset)
-    #expect(try again.json["kept"] == .integer(10))
+    #expect(try tool("copy", "--to-store", "etcd", "--json", with: unset).json["kept"] == .integer(10))
     try tool("copy", "--from-store", "etcd", "--to-store", "file", with: unset).exits(0)
-    let copied = try tool("export", "--store", "file", with: unset)
-    #expect(try copied.json == tool.exported(with: keyring))
+    #expect(try tool("export", "--store", "file", with: unset).json == tool.exported(with: keyring))
     try tool("copy", "--from-store", "etcd", "--to-store", "etcd", with: unset).exits(2)
   }
 
@@ -170,8 +168,7 @@ struct EtcdTests {
       number += 1
     }
     try tool("clear", "--expired", "--yes", with: place).exits(1, saying: "NOSPACE")
-    let listed = try tool("list", "--json", with: place)
-    #expect(try listed.json["records"]?.arrayValue?.count == 10)
+    #expect(try tool("list", "--json", with: place).json["records"]?.arrayValue?.count == 10)
     let report = try examine(place).exits(1)
     #expect(report.text("etcd").contains("etcdctl alarm disarm"))
 

@@ -64,8 +64,7 @@ struct FileStoreTests {
   }
 
   @Test func `A store without a key and an invalid key exit with 2`() throws {
-    let missing = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2)
-    let error = try missing.error
+    let error = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2).error
     #expect(error?["code"]?.stringValue == "key_required")
     #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
     // A user may put the passphrase itself there.
@@ -89,8 +88,7 @@ struct FileStoreTests {
     #expect(cleared.standardOutput.contains("1 item removed"))
     #expect(try tool("export").status == 0)
     try bytes.write(to: URL(filePath: path))
-    let back = try tool("list", "--json")
-    #expect(try back.json["problems"]?.strings("kind") == ["damaged"])
+    #expect(try tool("list", "--json").json["problems"]?.strings("kind") == ["damaged"])
   }
 
   @Test(.fault("signal asking")) func `A passphrase is asked for without being shown`() throws {

@@ -83,8 +83,7 @@ struct PeerCacheTests {
     let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     try #require(flock(descriptor, LOCK_SH) == 0)
-    let result = try tool("sources", "--fix", "--json").exits(0, errors: "")
-    let report = try result.json
+    let report = try tool("sources", "--fix", "--json").exits(0, errors: "").json
     #expect(report["warnings"]?[0]?.stringValue?.hasPrefix("The cache of another program is in use") == true)
     let sources = report["sources"]?.arrayValue ?? []
     let fixed = sources.map { source in
@@ -261,8 +260,7 @@ struct PeerCacheTests {
   @Test func `A damaged cache is skipped`() throws {
     try writeAzureCLI("secret-html")
     let file = try writeAzureAuth()
-    let result = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "damaged")
-    let adopted = try result.json["adopted"]
+    let adopted = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "damaged").json["adopted"]
     #expect(adopted?.strings("name") == ["azureauth-file:tenant"])
     #expect(access(file, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == "secret-html")
@@ -272,8 +270,7 @@ struct PeerCacheTests {
   @Test(.fault("adopt fails")) func `JSON lists each failure where all caches fail`() throws {
     try writeAzureCLI("secret-html")
     _ = try writeAzureAuth("secret-html")
-    let result = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "damaged")
-    let report = try result.json
+    let report = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "damaged").json
     #expect(report["failed"]?.strings("name") == ["azure-cli", "azureauth-file:tenant"])
     #expect(report["adopted"] == .array([]))
   }
@@ -327,8 +324,7 @@ struct PeerCacheTests {
     try obstacle.value(azure)
     let adopted = try writeAzureAuth(tenant: "one")
     _ = try writeAzureAuth("secret-html", tenant: "two")
-    let result = try tool("adopt", "--all", "--yes", "--json").exits(1, code: code)
-    let report = try result.json
+    let report = try tool("adopt", "--all", "--yes", "--json").exits(1, code: code).json
     #expect(report["adopted"]?.strings("name") == ["azureauth-file:one"])
     #expect(report["failed"]?.strings("name") == ["azure-cli", "azureauth-file:two"])
     #expect(report["failed"]?.strings("code") == [code, "damaged"])

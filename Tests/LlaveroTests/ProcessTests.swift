@@ -166,8 +166,7 @@ struct ProcessTests {
     let tool = try Tool(on: service.keyring)
     let key = ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"]
     for environment in [[:], key] {
-      let result = try tool(["import", "-", "--json"], input: Sample.cache, with: environment).exits(1)
-      let error = try result.error
+      let error = try tool(["import", "-", "--json"], input: Sample.cache, with: environment).exits(1).error
       #expect(error?["code"]?.stringValue == "refused")
       #expect(error?["message"]?.stringValue?.contains("refuses to encrypt") == true)
       #expect(error?["advice"]?.stringValue?.contains("--allow-plain-session") == true)

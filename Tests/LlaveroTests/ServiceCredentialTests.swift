@@ -30,8 +30,7 @@ struct ServiceCredentialTests {
   private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
   @Test func `A key for a service is encrypted, and opens a store once systemd has decrypted it`() throws {
-    let result = try setup("--client", #"a"b\c%d"#, "--json").exits(0)
-    let report = try result.json
+    let report = try setup("--client", #"a"b\c%d"#, "--json").exits(0).json
     #expect(
       report.keys == [
         "does_not_protect", "dry_run", "key_file", "protects", "settings", "unit", "warnings",

@@ -49,8 +49,7 @@ struct SettingsTests {
       "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
     ])
   func `An invalid configuration exits with 2, and the message names the file`(text: String) throws {
-    let result = try accounts(text).exits(2, printing: "")
-    let error = try result.error
+    let error = try accounts(text).exits(2, printing: "").error
     #expect(error?["code"]?.stringValue == "invalid_configuration")
     #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
   }

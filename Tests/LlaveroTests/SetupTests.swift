@@ -60,7 +60,7 @@ struct SetupTests {
     throws
   {
     let key = home.path + "/key"
-    let result = try setup(
+    let settings = try setup(
       "--dry-run", "--json",
       with: [
         "LLAVERO_STORE": "etcd", "LLAVERO_KEY": "file:\(key)", "LLAVERO_PREFIX": "/ours",
@@ -68,8 +68,7 @@ struct SetupTests {
         "LLAVERO_ETCD_USER": "cache", "LLAVERO_ETCD_PASSWORD": "file:/etc/password",
         "LLAVERO_ETCD_CA": "/etc/etcd.pem",
       ]
-    ).exits(0)
-    let settings = try result.json["settings"]
+    ).exits(0).json["settings"]
     #expect(
       zip(settings?.strings("name") ?? [], settings?.strings("value") ?? []).map { "\($0)=\($1)" } == [
         "store=etcd+https://etcd.example.com:2379/ours", "key=file:\(key)", "etcd-user=cache",
