@@ -29,21 +29,6 @@ struct AdvanceConnectionTests {
     #expect(service.calls == ["OpenSession", "OpenSession"])
   }
 
-  @Test func `A search does not wait for the encrypted session`() async throws {
-    let service = try FakeService([
-      "OpenSession": .silence, "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
-    ])
-    let connection = SecretServiceConnection(busAddress: service.keyring.busAddress)
-    connection.connectInAdvance(timeout: .seconds(120))
-    try await eventually { service.calls.contains("OpenSession") }
-    let queue = BlockingQueue(label: "llavero.test")
-    let found = try await queue.run(
-      timeout: .seconds(120), onCancel: SecretServiceError.cancelled, onTimeout: .timedOut
-    ) { (cancellable) throws(SecretServiceError) in try connection.search([:], in: nil, cancellable) }
-    #expect(found.unlocked.isEmpty)
-    #expect(service.calls == ["OpenSession", "SearchItems"])
-  }
-
   @Test func `An error of the connection in advance is thrown once, and the next call connects again`()
     async throws
   {
