@@ -86,6 +86,7 @@ public final class PrivateKeyring: Sendable {
       return child
     }
     var child = try start()
+    var started = ContinuousClock.now
     var ends = 0
     let cancellable = Cancellable(timeout: .seconds(300))
     let connection = try BusConnection(address: busAddress, cancellable)
@@ -96,11 +97,14 @@ public final class PrivateKeyring: Sendable {
       if answer?[0].boolean == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) {
         return
       }
-      // KWallet ends when the bus has not yet seen that the one before it is gone.
-      if child.hasEnded {
+      // KWallet ends when the bus has not yet seen that the one before it is gone. Rarely it fails to open its wallet, and
+      // then stays without it.
+      if child.hasEnded || .now - started > .seconds(60) {
+        child.end()
         ends += 1
         if ends == 100 { break }
         child = try start()
+        started = .now
       }
       usleep(1000)
     }
