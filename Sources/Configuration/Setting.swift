@@ -70,8 +70,7 @@ extension Setting {
     "key", { $1(&$0.store.key) }, .key, "Key: \(KeyChoice.forms)", setup: true)
   package static let endpoints = Setting(
     "endpoints", { $1(&$0.store.endpoints) }, .plain,
-    "URLs of etcd's members for --store etcd, separated by commas",
-    setup: true)
+    "URLs of etcd's members for --store etcd, separated by commas", setup: true)
   package static let prefix = Setting(
     "prefix", { $1(&$0.store.prefix) }, .plain, "Prefix of the names in etcd for --store etcd",
     standard: StoreAddress.Cluster.defaultPrefix, setup: true)
@@ -108,8 +107,7 @@ extension Setting {
     hasOption: false)
   package static let graphURL = Setting(
     "graph-url", { $1(&$0.graphURL) }, .plain,
-    "URL of Microsoft Graph, where the authority's cloud is unknown",
-    hasOption: false)
+    "URL of Microsoft Graph, where the authority's cloud is unknown", hasOption: false)
 
   /// The table.
   package static let all = [

@@ -194,8 +194,6 @@ final class EtcdBackend: StoreBackend {
   }
 }
 
-// MARK: Requests
-
 extension EtcdBackend {
   /// When a request has to end.
   private var deadline: ContinuousClock.Instant {
@@ -315,8 +313,6 @@ private final class WaitingThread: TaskExecutor {
     }
   }
 }
-
-// MARK: Keys
 
 extension EtcdBackend {
   private static let withoutKeys =
