@@ -253,7 +253,8 @@ final class EtcdClient: Sendable {
     // A member that has lost its leader ends a watch, which would else just stop.
     if let hasLeader { head.headerFields[hasLeader] = "true" }
     return HTTPTransportRequest(
-      head, body: body, timeout: timeout, maximumBodySize: Self.maximumResponseSize, isRepeatable: true)
+      head, body: body, timeout: timeout, maximumBodySize: Self.maximumResponseSize, isRepeatable: true,
+      isSelfDelimiting: true)
   }
 
   private let hasLeader = HTTPField.Name("Grpc-Metadata-hasleader")

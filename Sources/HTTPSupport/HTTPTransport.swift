@@ -43,16 +43,20 @@ public struct HTTPTransportRequest: Sendable {
   /// Whether it does no harm when the server gets the request twice, whatever the method. Such a request may go over a
   /// connection that was used before, and goes over another one where the server has closed that.
   public var isRepeatable: Bool
+  /// Whether the response's body shows its own end, as JSON does, so that the receiver notices a truncated one. Then the
+  /// connection is used again, even if libsoup would not notice that.
+  public var isSelfDelimiting: Bool
 
   public init(
     _ head: HTTPRequest, body: Data? = nil, timeout: Duration = .seconds(60), maximumBodySize: Int = 1 << 20,
-    isRepeatable: Bool = false
+    isRepeatable: Bool = false, isSelfDelimiting: Bool = false
   ) {
     self.head = head
     self.body = body
     self.timeout = timeout
     self.maximumBodySize = maximumBodySize
     self.isRepeatable = isRepeatable
+    self.isSelfDelimiting = isSelfDelimiting
   }
 }
 

@@ -169,7 +169,7 @@ final class Exchange: @unchecked Sendable {
 
   /// Takes over the chunks of the body from libsoup, which accepts truncated ones (to 3.4), when the head is known and the
   /// reader of the body is not made yet.
-  fileprivate func headWasRead() { isChunked = message.takeOverChunks() }
+  fileprivate func headWasRead() { isChunked = !request.isSelfDelimiting && message.takeOverChunks() }
 }
 
 private typealias MessageHandler = @convention(c) (OpaquePointer?, gpointer?) -> Void

@@ -101,5 +101,21 @@ extension TransportTests {
       for _ in 0..<2 { _ = try await transport.send(post(server.port, "a=b")) }
       #expect(server.connectionCount == 3)
     }
+
+    @Test func `A connection that has sent chunks is kept if the receiver checks their end`() async throws {
+      let server = RawServer { connection in
+        while connection.readRequest() != nil {
+          connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+          connection.write("4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n")
+        }
+      }
+      let transport = try makeTransport()
+      var request = get(server.port)
+      for (isSelfDelimiting, connections) in [(true, 1), (false, 3)] {
+        request.isSelfDelimiting = isSelfDelimiting
+        for _ in 0..<3 { #expect(try await transport.send(request).text == #"{"a":1}"#) }
+        #expect(server.connectionCount == connections)
+      }
+    }
   }
 }
