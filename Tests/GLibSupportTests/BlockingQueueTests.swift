@@ -77,6 +77,27 @@ struct BlockingQueueTests {
     #expect(!ran)
   }
 
+  @Test func `Each of several deadlines counts, whatever their order`() async throws {
+    let gate = Gate()
+    let long = Task { try await BlockingQueue(label: "test").run { (_) throws(QueueError) in gate.pass() } }
+    // The timer is set for another time when the second group begins.
+    for timeouts in [[80, 20, 50, 20], [20, 0]] {
+      await withTaskGroup(of: Void.self) { group in
+        for timeout in timeouts {
+          group.addTask {
+            await #expect(throws: QueueError.timedOut) {
+              try await BlockingQueue(label: "test").run(timeout: .milliseconds(timeout)) {
+                (_) throws(QueueError) in gate.pass()
+              }
+            }
+          }
+        }
+      }
+    }
+    for _ in 0..<7 { gate.open() }
+    try await long.value
+  }
+
   @Test func `At the deadline the caller resumes and the work is cancelled`() async {
     let queue = BlockingQueue(label: "test")
     let cancelled = AsyncStream.makeStream(of: Void.self)

@@ -31,11 +31,8 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
   package func run(
     abandon: (@Sendable () -> Void)? = nil, _ start: (BoundedCall) -> Void
   ) async throws(E) -> T {
-    let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.setEventHandler { [self] in giveUp(timedOut, abandon) }
-    timer.schedule(deadline: .now() + .milliseconds(Int(cancellable.remainingMilliseconds)))
-    timer.resume()
-    defer { timer.cancel() }
+    let deadline = Deadlines.add(cancellable.deadline) { [self] in giveUp(timedOut, abandon) }
+    defer { Deadlines.remove(deadline) }
 
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

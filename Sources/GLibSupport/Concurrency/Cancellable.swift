@@ -25,11 +25,8 @@ package final class Cancellable: Sendable {
 
   /// Runs `body` and cancels this object if the deadline passes meanwhile, for calls that take no timeout.
   package func enforcingDeadline<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
-    let timer = DispatchSource.makeTimerSource(queue: .global())
-    timer.setEventHandler { [self] in cancel() }
-    timer.schedule(deadline: .now() + .milliseconds(Int(remainingMilliseconds)))
-    timer.resume()
-    defer { timer.cancel() }
+    let deadline = Deadlines.add(deadline) { [self] in cancel() }
+    defer { Deadlines.remove(deadline) }
     return try body()
   }
 
