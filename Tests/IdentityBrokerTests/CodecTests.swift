@@ -30,8 +30,6 @@ struct CodecTests {
     try BrokerResponse.token(in: #"{"brokerTokenResponse":{"accessToken":"opaque"\#(members)}}"#, at: now)
   }
 
-  // Requests
-
   @Test func `A silent request has what the clients send that are known to work`() throws {
     let account = try #require(json(StandInBroker.account()).objectValue)
     let method = BrokerMethod.tokenSilently(try request(), account: account)
@@ -94,8 +92,6 @@ struct CodecTests {
         : "https://login.microsoftonline.us/common/oauth2/nativeclient"
     #expect(BrokerMethod.redirectURI(of: request) == expected)
   }
-
-  // Tokens
 
   @Test func `A token ends when it says so itself, whatever the broker says`() throws {
     let text = #"{"brokerTokenResponse":{"accessToken":"\#(token(#"{"exp":1800001234}"#))","expiresOn":1}}"#
@@ -179,8 +175,6 @@ struct CodecTests {
     #expect(throws: IdentityError(.brokerFailed, "")) { try BrokerResponse.accounts(in: text) }
   }
 
-  // Accounts
-
   @Test func `An account that is listed in two tenants is one with two profiles, its home first`() throws {
     let other = "70000000-0000-4000-8000-000000000002"
     let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
@@ -203,8 +197,6 @@ struct CodecTests {
     #expect(try BrokerResponse.accounts(in: text).isEmpty)
     #expect(try BrokerResponse.accounts(in: #"{"accounts":[]}"#).isEmpty)
   }
-
-  // Refusals
 
   private func refusal(_ text: String) throws -> IdentityError {
     try #require(#expect(throws: IdentityError.self) { try BrokerResponse.token(in: text, at: now) })

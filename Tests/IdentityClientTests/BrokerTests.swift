@@ -34,7 +34,7 @@ struct BrokerTests {
 
   /// Has the broker give tokens of a person.
   private func answer(_ test: TestClient, _ access: String = "brokered-1", of person: TestPerson = .alice) {
-    broker.answer { _ in person.brokerToken(at: test.clock.now, access: access) }
+    broker.answer { [clock = test.clock] _ in person.brokerToken(at: clock.now, access: access) }
   }
 
   /// Has the broker fail.
@@ -47,8 +47,6 @@ struct BrokerTests {
       throw error
     }
   }
-
-  // Silent
 
   @Test(arguments: [BrokerPolicy.automatic, .required])
   func `A token of the cache is not asked for anywhere`(policy: BrokerPolicy) async throws {
@@ -141,9 +139,9 @@ struct BrokerTests {
 
   @Test(.fault("killed asking")) func `Many callers at once cause one call to the broker`() async throws {
     let (test, account) = try await expired()
-    broker.answer { _ in
+    broker.answer { [clock = test.clock] _ in
       await Task.yield()
-      return TestPerson.alice.brokerToken(at: test.clock.now)
+      return TestPerson.alice.brokerToken(at: clock.now)
     }
     let tokens = try await atOnce(0..<20) { _ in try await test.silent(account).accessToken }
     #expect(tokens == Array(repeating: "brokered-1", count: 20))
@@ -153,10 +151,10 @@ struct BrokerTests {
   @Test(.fault("given up")) func `A broker call ends with its last caller, without a server`() async throws {
     let (test, account) = try await expired()
     let (held, holder) = AsyncStream<Void>.makeStream()
-    broker.answer { _ throws(IdentityError) in
+    broker.answer { [clock = test.clock] _ throws(IdentityError) in
       for await _ in held {}
       if Task.isCancelled { throw .cancelled }
-      return TestPerson.alice.brokerToken(at: test.clock.now)
+      return TestPerson.alice.brokerToken(at: clock.now)
     }
     let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
     try await eventually { !broker.requests.isEmpty }
@@ -197,9 +195,9 @@ struct BrokerTests {
   @Test(.fault("given up")) func `One who goes does not take the answer from the others`() async throws {
     let (test, account) = try await expired()
     let gate = Gate()
-    broker.answer { _ in
+    broker.answer { [clock = test.clock] _ in
       await gate.wait()
-      return TestPerson.alice.brokerToken(at: test.clock.now)
+      return TestPerson.alice.brokerToken(at: clock.now)
     }
     let callers = (0..<2).map { _ in Task { try await test.silent(account) } }
     await gate.arrival()
@@ -208,8 +206,6 @@ struct BrokerTests {
     gate.open()
     #expect(try await callers[1].value.accessToken == "brokered-1")
   }
-
-  // Claims
 
   private func claims() throws -> ClaimsRequest {
     try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1800000000"}}}"#)
@@ -254,8 +250,6 @@ struct BrokerTests {
       #expect(try await test.silent(account) { $0.claims = second }.accessToken == "brokered-3")
     }
   }
-
-  // Accounts
 
   @Test func `An account of the broker only is listed, and gets a token without a sign-in`() async throws {
     let test = try client()
@@ -368,10 +362,10 @@ struct BrokerTests {
 
   @Test(.fault("signed out")) func `Nor when they sign out while the broker is asked`() async throws {
     let (test, account) = try await expired(.required)
-    broker.answer { _ in
+    broker.answer { [cache = test.cache, clock = test.clock] _ in
       // The lock is held by the call, so behind its back.
-      _ = try? await test.cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
-      return TestPerson.alice.brokerToken(at: test.clock.now)
+      _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+      return TestPerson.alice.brokerToken(at: clock.now)
     }
     await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.secrets(.accessToken).isEmpty)
@@ -393,9 +387,9 @@ struct BrokerTests {
     let (test, account) = try await expired(.required)
     let count = try await test.recordCount()
     for claims in [["aud": "another"], ["aud": .null], ["azp": "another"]] as [JSONObject] {
-      broker.answer { _ in
-        var token = TestPerson.alice.brokerToken(at: test.clock.now)
-        token.idToken = TestPerson.alice.idToken(at: test.clock.now, changing: claims)
+      broker.answer { [clock = test.clock] _ in
+        var token = TestPerson.alice.brokerToken(at: clock.now)
+        token.idToken = TestPerson.alice.idToken(at: clock.now, changing: claims)
         return token
       }
       await expectError(.brokerFailed) { try await test.silent(account) }
@@ -427,11 +421,9 @@ struct BrokerTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
-  // The cache
-
   @Test func `A token without an ID token is returned, not stored`() async throws {
     let test = try client()
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, hasIDToken: false) }
+    broker.answer { [clock = test.clock] _ in TestPerson.alice.brokerToken(at: clock.now, hasIDToken: false) }
     let result = try await test.silent(TestPerson.alice.brokerAccount)
     #expect(result.accessToken == "brokered-1")
     #expect(result.account.username == TestPerson.alice.username)
@@ -478,8 +470,6 @@ struct BrokerTests {
     #expect(!test.log.text.isEmpty)
     for secret in ["brokered-1", "own-2", "alice@contoso.test"] { #expect(!test.log.text.contains(secret)) }
   }
-
-  // Interactive
 
   @Test(arguments: [BrokerPolicy.automatic, .required])
   func `A broker that asks people goes before the browser`(policy: BrokerPolicy) async throws {
@@ -549,7 +539,8 @@ struct BrokerTests {
 
   @Test func `What the broker did not grant is told, with what it did`() async throws {
     let test = try client()
-    broker.answer { _ in TestPerson.alice.brokerToken(at: test.clock.now, scopes: "Mail.Read") }
+    broker.answer { [clock = test.clock] _ in TestPerson.alice.brokerToken(at: clock.now, scopes: "Mail.Read")
+    }
     let error = await expectError(.serverDeclinedScopes) {
       try await test.acquire(["Mail.Read", "Files.Read"])
     }

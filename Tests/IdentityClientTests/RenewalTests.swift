@@ -274,8 +274,9 @@ struct RenewalTests {
 
   @Test(.conformance(33)) func `A refresh token stored in the meantime stays`() async throws {
     let account = try await test.expired()
-    test.answerRenewals(.refusal("invalid_grant", "bad_token")) { [test] in
-      _ = try? await test.save(TestPerson.alice, refresh: "newer")
+    let other = try test.another()
+    test.answerRenewals(.refusal("invalid_grant", "bad_token")) {
+      _ = try? await other.save(TestPerson.alice, refresh: "newer")
     }
     await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.secrets(.refreshToken) == ["newer"])
@@ -424,8 +425,9 @@ struct RenewalTests {
   @Test(.conformance(70)) func `A renewal restores nothing after all accounts were removed`() async throws {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
-    test.answerRenewals(test.tokens("bobs", of: .bob)) { [client = test.client] in
-      try? await client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
+    let other = try test.another()
+    test.answerRenewals(test.tokens("bobs", of: .bob)) {
+      try? await other.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
     }
     await expectError(.interactionRequired) { try await test.renew(bob) }
     #expect(try await test.recordCount() == 0)
