@@ -1,3 +1,4 @@
+package import CGLib
 package import Glibc
 
 /// Reads a file, a pipe or a terminal to its end and leaves no other copy of the bytes in memory.

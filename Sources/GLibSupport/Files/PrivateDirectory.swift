@@ -1,3 +1,4 @@
+import CGLib
 import Glibc
 
 /// A directory that only this user may use, with files that are replaced as a whole.

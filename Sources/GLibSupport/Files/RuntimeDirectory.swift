@@ -1,3 +1,4 @@
+import CGLib
 import Glibc
 
 /// The directory for files of one user and one login session.

@@ -1,4 +1,5 @@
 import Dispatch
+import CGLib
 import Glibc
 import Synchronization
 

@@ -1,3 +1,4 @@
+import CGLib
 import Glibc
 
 /// The status of a process in `/proc` (proc(5)).
