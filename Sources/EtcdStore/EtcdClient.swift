@@ -235,6 +235,10 @@ final class EtcdClient: Sendable {
     do {
       object = try EtcdResponse.object(response.body)
     } catch {
+      if isOK, response.isCutOff {
+        let text = "\(endpoint) closed the connection before the end of its response."
+        throw EtcdFailure(.connectionLost(text), at: endpoint)
+      }
       throw EtcdFailure(isOK ? error.cause : unexpected, at: endpoint, outcomeIsUnknown: true)
     }
     if isOK { return object }
@@ -285,5 +289,14 @@ final class EtcdClient: Sendable {
       return nil
     }
     if let cause { throw EtcdFailure(cause, at: endpoint, outcomeIsUnknown: true) }
+  }
+}
+
+extension HTTPTransportResponse {
+  /// Whether the body is the beginning of a JSON object: libsoup (to 3.4) takes the end of a connection between two chunks for
+  /// the end of the body.
+  fileprivate var isCutOff: Bool {
+    head.headerFields[.transferEncoding] != nil && body.first == UInt8(ascii: "{")
+      && body.last { $0 > UInt8(ascii: " ") } != UInt8(ascii: "}")
   }
 }

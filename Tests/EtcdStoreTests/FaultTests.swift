@@ -399,6 +399,21 @@ struct FaultTests {
     }
   }
 
+  @Test(.fault("etcd nonsense"))
+  func `After a response that was cut off between two chunks the request is repeated`() async throws {
+    try await cache(fixture.store()).save(one)
+    let cut = Atomic(0)
+    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
+      var response = try await send(request)
+      if cut.add(1, ordering: .relaxed).oldValue < 2 {
+        response.head.headerFields[.transferEncoding] = "chunked"
+        response.body = Data(response.body.prefix(20))
+      }
+      return response
+    }
+    #expect(try await cache(fixture.store(watching: nil, through: transport)).finds(one))
+  }
+
   @Test func `A call that is cancelled ends at once`() async throws {
     let store = try fixture.store(
       watching: nil,
