@@ -1,5 +1,5 @@
-package import CGLib
-package import Glibc
+import CGLib
+import Glibc
 
 /// Reads a file, a pipe or a terminal to its end and leaves no other copy of the bytes in memory.
 ///
@@ -119,8 +119,12 @@ package func readPrivateFile(
 ///
 /// - Returns: `nil` if the file does not exist.
 /// - Throws: ``PrivateFileError``: `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
-package func readFile(
-  _ path: String, limit: Int, isAcceptable: (stat) -> Bool = { _ in true }
+package func readFile(_ path: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
+  try readFile(path, limit: limit) { _ in true }
+}
+
+private func readFile(
+  _ path: String, limit: Int, isAcceptable: (stat) -> Bool
 ) throws(PrivateFileError) -> [UInt8]? {
   let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   if file < 0 {
