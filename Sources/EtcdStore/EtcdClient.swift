@@ -235,10 +235,7 @@ final class EtcdClient: Sendable {
     do {
       object = try EtcdResponse.object(response.body)
     } catch {
-      if isOK, response.isCutOff {
-        let text = "\(endpoint) closed the connection before the end of its response."
-        throw EtcdFailure(.connectionLost(text), at: endpoint)
-      }
+      if isOK, response.isCutOff { throw EtcdFailure(.cutOff(by: "\(endpoint)"), at: endpoint) }
       throw EtcdFailure(isOK ? error.cause : unexpected, at: endpoint, outcomeIsUnknown: true)
     }
     if isOK { return object }

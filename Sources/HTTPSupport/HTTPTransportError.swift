@@ -19,4 +19,8 @@ public enum HTTPTransportError: Error, Sendable, Equatable {
   case malformedResponse(String)
   /// The task was cancelled. The server may have carried the request out.
   case cancelled
+
+  package static func cutOff(by host: String) -> HTTPTransportError {
+    .connectionLost("\(host) closed the connection before the end of its response.")
+  }
 }

@@ -40,7 +40,7 @@ extension SoupMessageReference {
   /// Translates a problem of the body.
   func transportError(_ problem: ResponseBody.Problem, limit: Int) -> HTTPTransportError {
     switch problem {
-    case .truncated: .connectionLost("\(host) closed the connection before the end of its response.")
+    case .truncated: .cutOff(by: host)
     case .tooLarge: .responseTooLarge(limit: limit)
     case .malformed(let rule): .malformedResponse("\(host): \(rule)")
     }

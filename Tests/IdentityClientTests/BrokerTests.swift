@@ -539,7 +539,8 @@ struct BrokerTests {
 
   @Test func `What the broker did not grant is told, with what it did`() async throws {
     let test = try client()
-    broker.answer { [clock = test.clock] _ in TestPerson.alice.brokerToken(at: clock.now, scopes: "Mail.Read")
+    broker.answer { [clock = test.clock] _ in
+      TestPerson.alice.brokerToken(at: clock.now, scopes: "Mail.Read")
     }
     let error = await expectError(.serverDeclinedScopes) {
       try await test.acquire(["Mail.Read", "Files.Read"])
