@@ -174,8 +174,8 @@ struct BrokerTests {
     let (held, holder) = AsyncStream<Void>.makeStream()
     let (ended, ender) = AsyncStream<Void>.makeStream()
     let clock = test.clock
-    broker.answer { [broker] _ throws(IdentityError) in
-      guard broker.requests.count == 1 else { return TestPerson.alice.brokerToken(at: clock.now) }
+    broker.answer { [weak broker] _ throws(IdentityError) in
+      guard broker?.requests.count == 1 else { return TestPerson.alice.brokerToken(at: clock.now) }
       for await _ in held {}
       // Does not end at once when it is cancelled.
       await Task.detached { for await _ in ended {} }.value
