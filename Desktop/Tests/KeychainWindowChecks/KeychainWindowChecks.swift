@@ -6,15 +6,13 @@ import KeychainModel
 import KeychainWindow
 import TokenCache
 
-/// Compares the window with 1,000 accounts with an empty one: the processor time of the longest turn of the loop. Prints a
-/// line for each check, and what was measured.
+/// Checks how much the window with 1,000 accounts does in one turn of its loop, by the rows that it makes. Prints a line for
+/// each check, and the processor time of the longest turn beside that of an empty window. The time is no check: it grows with
+/// what else the machine does.
 @main
 @MainActor
 struct KeychainWindowChecks {
   nonisolated static let count = 1000
-  /// The longest turn, as a multiple of the longest while an empty window is shown: 50 ms where that takes 10 ms, as in a debug
-  /// build on two processors.
-  static let limit = 5.0
 
   private static var window: KeychainWindow?
 
@@ -56,7 +54,6 @@ struct KeychainWindowChecks {
     for (step, longest) in full {
       let ratio = Double(longest) / Double(empty)
       print("note \(step): the longest turn took \(LoopTimer.text(longest)), \(Int(ratio * 100)) % of that")
-      check("\(step): no turn takes five times as long as an empty window's", ratio < limit)
     }
     check(
       "no turn of the loop makes more than \(RowList.step) rows",
