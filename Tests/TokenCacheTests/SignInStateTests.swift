@@ -11,8 +11,10 @@ struct SignInStateTests {
 
   /// Writes an account's entry as version 0.3 does.
   private func writeAsBefore(
-    _ entry: JSONObject, of homeAccountID: String, client: String = TestCache.client, key: String? = nil
+    _ entry: JSONObject, of homeAccountID: String, client: String = TestCache.client, key: String? = nil,
+    in test: TestCache? = nil
   ) throws {
+    let test = test ?? self.test
     let common = test.cache.commonShard
     try test.store.update([common], in: test.cache.group) { contents in
       let key = key ?? "authority_map-\(client)"
@@ -181,6 +183,38 @@ struct SignInStateTests {
     _ = try await test.cache.import(try await source.document)
     #expect(try await test.state(of: alice) == .signedIn)
     #expect(try entries(nil).isEmpty)
+  }
+
+  @Test func `An import writes the common shard last where it moves a state from it`() async throws {
+    let test = TestCache(store: ScriptedStore(shardsPerUpdate: 10))
+    let common = test.shard(nil)
+    let source = TestCache()
+    try await source.save()
+    let document = try await source.document
+    for isOlder in [false, true] {
+      if isOlder { try writeAsBefore(["sign_in_state": "signed_out"], of: alice, in: test) }
+      let updates = test.store.updates.count
+      _ = try await test.cache.import(document)
+      #expect(
+        Array(test.store.updates.dropFirst(updates))
+          == (isOlder ? [[common], [test.shard(.alice), common]] : [[common, test.shard(.alice)]]))
+    }
+    #expect(try test.contents(nil).accountMetadata.isEmpty)
+  }
+
+  @Test func `The removal of a misplaced record writes the common shard last where it moves a state from it`()
+    async throws
+  {
+    try writeAsBefore(["sign_in_state": "signed_in"], of: alice)
+    let common = test.shard(nil)
+    try test.store.update([common], in: test.cache.group) { contents in
+      contents[common].refreshTokens["k"] = Credential(
+        type: .refreshToken, homeAccountID: alice, environment: "login.microsoftonline.com",
+        clientID: TestCache.client, secret: "misplaced")
+    }
+    #expect(try await test.cache.removeClient(TestCache.client).count == 1)
+    #expect(test.store.updates.last == [test.shard(.alice), common])
+    #expect(try await test.state(of: alice) == .signedOut)
   }
 
   @Test func `Writes of both versions at once lose no state of each other's`() async throws {

@@ -58,7 +58,9 @@ extension TokenCacheAccessor {
       progress(done, parts.count)
     }
     while done < parts.count {
-      let batch = parts[done...].prefix(max(store.shardsPerUpdate, 1))
+      // The common shard is written last where states are moved from it, so the part that it gets is a change of its own.
+      let isCommon = hasOlderStates && parts[done].shard == commonShard
+      let batch = parts[done...].prefix(isCommon ? 1 : max(store.shardsPerUpdate, 1))
       do throws(CacheError) {
         try await add(batch)
       } catch  where batch.count > 1 && error.code.isOfOneShard {

@@ -85,7 +85,11 @@ extension TokenCacheAccessor {
       let accounts = Set(
         sections.flatMap { document[$0].values.filter(isRemoved).compactMap(\.homeAccountID) })
       let places = clientID.map { id in accounts.map { place(ofMetadata: id, of: $0) } } ?? []
-      let shards = places.flatMap(\.shards).reduce(into: [shard]) { if !$0.contains($1) { $0.append($1) } }
+      let named = [shard] + places.flatMap(\.shards)
+      // What is moved from the common shard is written before it is removed there.
+      let shards =
+        Set(named).subtracting([commonShard]).sorted { $0.rawValue < $1.rawValue }
+        + named.filter { $0 == commonShard }.prefix(1)
       removed += try await store.update(shards, in: group) { contents in
         let removed = contents[shard].removeCredentials(in: sections, where: isRemoved)
         if !removed.isEmpty { for place in places { contents.signOut(place) } }
