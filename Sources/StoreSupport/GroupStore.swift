@@ -250,7 +250,8 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     _ change: MadeChange<Value>, of shards: [ShardID], in group: KeychainGroup, _ version: Version?,
     _ turn: Turn
   ) {
-    guard let version, let generation = turn.generation else { return }
+    // What other processes change is not seen where they use other locks.
+    guard writers.isShared, let version, let generation = turn.generation else { return }
     let contents = GroupContents(documents: change.after.filter { shards.contains($0.key) })
     written.withLock { $0[group] = Written(generation: generation, loaded: Loaded(contents, version)) }
   }
