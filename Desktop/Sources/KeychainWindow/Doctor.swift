@@ -21,12 +21,15 @@ enum Doctor {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let beside = own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/llavero"
     let tool = access(beside, X_OK) == 0 ? beside : "llavero"
-    guard let output = await Subprocess.output(of: [tool, "doctor", "--json"]),
-      let report = try? JSONDecoder().decode(Report.self, from: Data(output.utf8))
-    else {
+    guard let output = await Subprocess.output(of: [tool, "doctor", "--json"]) else {
       throw Trouble(
         "Setup Not Checked", "The tool llavero could not be run.",
         advice: "Install it, and run “llavero doctor” in a terminal.")
+    }
+    guard let report = try? JSONDecoder().decode(Report.self, from: Data(output.utf8)) else {
+      throw Trouble(
+        "Setup Not Checked", "The tool llavero failed.",
+        advice: "Run “llavero doctor” in a terminal to see the reason.")
     }
     return report.findings
   }

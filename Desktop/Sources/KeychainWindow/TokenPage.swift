@@ -23,6 +23,8 @@ final class TokenPage {
   private var tokens: [String: TokenEntry] = [:]
   private var states: [TokenEntry.ID: State] = [:]
   private var account: String?
+  /// How often the tokens were hidden. A secret that comes after that is not shown.
+  private var hidings = 0
 
   init(window: KeychainWindow, clipboard: Clipboard) {
     self.window = window
@@ -45,8 +47,10 @@ final class TokenPage {
 
   func reveal(_ token: TokenEntry) {
     if states[token.id]?.secret != nil { return hide(token) }
+    let hidings = hidings
     run(token) { keychain, group throws(Trouble) in
       let secret = try await keychain.secret(of: token, in: group)
+      guard hidings == self.hidings, group == self.window.group else { return }
       self.states[token.id, default: State()].secret = secret
       self.states[token.id]?.hiding = Task {
         guard (try? await Task.sleep(for: Self.exposure)) != nil else { return }
@@ -57,8 +61,11 @@ final class TokenPage {
   }
 
   func copy(_ token: TokenEntry) {
+    let hidings = hidings
     run(token) { keychain, group throws(Trouble) in
-      self.clipboard.copy(secret: try await keychain.secret(of: token, in: group), for: Self.exposure)
+      let secret = try await keychain.secret(of: token, in: group)
+      guard hidings == self.hidings, group == self.window.group else { return }
+      self.clipboard.copy(secret: secret, for: Self.exposure)
       self.window.announce("Copied. The clipboard is cleared in 30 seconds.")
     }
   }
@@ -98,6 +105,7 @@ final class TokenPage {
 
   /// Hides every token that is shown.
   func hideAll() {
+    hidings += 1
     for id in states.keys {
       states[id]?.hiding?.cancel()
       states[id]?.secret = nil
