@@ -63,8 +63,7 @@ public enum KeyChoice: Sendable, Hashable {
   public var lasting: KeyChoice {
     switch self {
     case .passphraseDescriptor: .passphrase
-    case .file(let path) where !path.hasPrefix("/"):
-      .file(FileManager.default.currentDirectoryPath + "/" + path)
+    case .file(let path): .file(absolutePath(path))
     default: self
     }
   }

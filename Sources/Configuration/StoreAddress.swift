@@ -49,9 +49,8 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
     guard text != "~", !text.hasPrefix("~/") else {
       throw InvalidValue("the shell does not expand \"~\" here, use $HOME")
     }
-    let path = text.hasPrefix("/") ? text : FileManager.default.currentDirectoryPath + "/" + text
     // Two spellings of a directory are one store.
-    let parts = path.split(separator: "/").filter { $0 != "." }
+    let parts = absolutePath(String(text)).split(separator: "/").filter { $0 != "." }
     return "/" + parts.joined(separator: "/")
   }
 
@@ -138,4 +137,9 @@ public enum StoreKind: String, Sendable, Hashable, CaseIterable {
 
   /// Whether its tokens are sealed with a key that is chosen apart.
   public var takesKey: Bool { self != .keyring }
+}
+
+/// A path that means the same in every directory.
+func absolutePath(_ path: String) -> String {
+  path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
 }

@@ -85,6 +85,7 @@ extension StoreSettings {
     if let cluster = try? StoreAddress.Cluster(members: chosenEndpoints, prefix: chosenPrefix) {
       (settings.address, settings.endpoints, settings.prefix) = (.etcd(cluster), nil, nil)
     }
+    settings.etcdCA = etcdCA.map(absolutePath)
     return settings
   }
 

@@ -147,6 +147,7 @@ struct BrokerTests {
     for arguments in [["token"], ["status"], ["logout", "--account", "alice@contoso.test"], ["me"]] {
       try tool.tool.run(arguments).exits(3, saying: "signed in", "identity broker", "llavero login")
     }
+    try tool("token", "--broker", "off").exits(3, saying: "--broker off\".")
     try tool("logout", "--all").exits(misdeed == "no-network" ? 4 : 1, saying: "identity broker")
   }
 

@@ -86,6 +86,11 @@ struct FailureTests {
     #expect(try tool.run(arguments + ["--json"]).exits(2, printing: "").error?["code"] == "usage")
   }
 
+  @Test func `An argument after -- asks for no JSON`() throws {
+    let result = try Tool().run(["list", "--", "--json"]).exits(2, printing: "", saying: "--help")
+    #expect(result.standardError.hasPrefix("llavero: "))
+  }
+
   @Test(
     .fault("secret in option"),
     arguments: [

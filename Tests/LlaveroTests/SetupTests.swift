@@ -66,13 +66,14 @@ struct SetupTests {
         "LLAVERO_STORE": "etcd", "LLAVERO_KEY": "file:\(key)", "LLAVERO_PREFIX": "/ours",
         "LLAVERO_ENDPOINTS": "https://etcd.example.com:2379", "LLAVERO_GROUP": "com.example.mail",
         "LLAVERO_ETCD_USER": "cache", "LLAVERO_ETCD_PASSWORD": "file:/etc/password",
-        "LLAVERO_ETCD_CA": "/etc/etcd.pem",
+        "LLAVERO_ETCD_CA": "etcd.pem",
       ]
     ).exits(0).json["settings"]
     #expect(
       zip(settings?.strings("name") ?? [], settings?.strings("value") ?? []).map { "\($0)=\($1)" } == [
         "store=etcd+https://etcd.example.com:2379/ours", "key=file:\(key)", "etcd-user=cache",
-        "etcd-password=file:/etc/password", "etcd-ca=/etc/etcd.pem", "group=com.example.mail",
+        "etcd-password=file:/etc/password",
+        "etcd-ca=\(FileManager.default.currentDirectoryPath)/etcd.pem", "group=com.example.mail",
       ])
   }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TokenCache
 
 /// The entries of a group that cannot be read or that an older copy replaced, and what can be done about them.
@@ -17,10 +18,14 @@ struct UnreadableEntries: Sendable {
   /// How many are removed; the others are accepted.
   var removalCount: Int { problems.count { $0.remedy == .removal } }
 
-  /// Returns a line for each entry with what is done about it.
+  /// Returns a line for each entry, with what is known of it and what is done about it.
   func descriptions(_ verb: String) -> [String] {
     problems.map { problem in
-      printable("\(problem.detail) It \(verb) \(problem.remedy == .removal ? "removed" : "accepted").")
+      let name = problem.shard.map { "Shard \($0.rawValue.prefix(8))" }
+      let date = problem.modified.map { "changed \($0.formatted(.iso8601))" }
+      let entry = [name, date].compactMap(\.self).joined(separator: ", ")
+      let outcome = "It \(verb) \(problem.remedy == .removal ? "removed" : "accepted")."
+      return printable((entry.isEmpty ? "" : entry + ": ") + "\(problem.detail) \(outcome)")
     }
   }
 

@@ -1,9 +1,11 @@
 import FoundationEssentials
 import GLibSupport
 import Glibc
+import HTTPSupport
 import IdentityClient
 import Lending
 import MSALExtensionsStore
+import SoupTransport
 import TokenCache
 
 extension Check {
@@ -93,15 +95,13 @@ extension Check {
         "No server can be trusted: \(system) contains no certificates.",
         advice: "sudo apt-get install ca-certificates")
     }
-    let advice = "Set LLAVERO_CA_BUNDLE to a PEM file with certificates, or unset it to trust the system's."
-    do throws(Failure.Message) {
-      let text = String(decoding: try readInput(path), as: UTF8.self)
-      guard text.contains("-----BEGIN CERTIFICATE-----") else {
-        return .problem("The CA bundle \(path) contains no certificate.", advice: advice)
-      }
+    do throws(HTTPTransportError) {
+      _ = try SoupHTTPTransport(caBundle: path, environment: [:])
       return .ok("Only the certificates in \(path) are trusted.")
     } catch {
-      return .problem("The CA bundle: \(error.message)", advice: advice)
+      return .problem(
+        error.toolMessage.message,
+        advice: "Set LLAVERO_CA_BUNDLE to a PEM file with certificates, or unset it to trust the system's.")
     }
   }
 

@@ -183,6 +183,7 @@ func scopeList(_ text: String) -> [String] {
 /// A command for which a person may have to sign in before.
 protocol SignsIn: ClientCommand {
   var account: AccountOptions { get }
+  var broker: BrokerOptions { get }
   /// What the sign-in has to be for; empty where what the settings say will do.
   var signInScopes: [String] { get }
 }
@@ -199,7 +200,7 @@ extension SignsIn {
   var signInCommand: String {
     let options = [
       ("client", client.app.client), ("authority", client.app.authority), ("tenant", client.app.tenant),
-      ("group", client.cache.named?.name),
+      ("group", client.cache.named?.name), ("broker", broker.named?.rawValue),
     ].compactMap { name, value in value.map { ["--" + name, $0] } }
     let scopes = signInScopes.map { ["--scope", $0] }
     // Only a user name can be proposed to the browser.

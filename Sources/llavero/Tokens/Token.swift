@@ -112,19 +112,20 @@ extension ClientOptions {
       cache = client.cache
     }
     let client = try await tokenClient(minimumValidity: minimumValidity, broker: policy, cache: cache)
-    let result = try await client.token(request(to: client))
-    if let error = result.cacheError, !Failure.wantsJSON {
-      Terminal.warn("The new token could not be stored: \(error)")
-    }
-    return result
+    return try await client.token(request(to: client))
   }
 }
 
 extension PublicClient {
-  /// Gets a token. A cancelled call waits for renewals under way: the server may have replaced the refresh token.
+  /// Gets a token, and warns if it could not be stored. A cancelled call waits for renewals under way: the server may have
+  /// replaced the refresh token.
   func token(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
     do throws(IdentityError) {
-      return try await acquireTokenSilent(request)
+      let result = try await acquireTokenSilent(request)
+      if let error = result.cacheError, !Failure.wantsJSON {
+        Terminal.warn("The new token could not be stored: \(error)")
+      }
+      return result
     } catch {
       await awaitRenewals()
       throw error
