@@ -5,7 +5,7 @@ import FoundationEssentials
 /// Tokens that are bound to a key, and an API that accepts only these (draft-ietf-oauth-signed-http-request-03).
 extension LabState {
   /// How far the time of a signed request may differ, in seconds.
-  private static let timeTolerance = 300
+  private static let timeTolerance = 300.0
 
   /// The thumbprint of the key that a token is to be bound to; `nil` for a bearer token.
   func boundKey(_ form: Parameters) throws(OAuthFailure) -> String? {
@@ -63,7 +63,8 @@ extension LabState {
         padding: .insecurePKCS1v1_5) == true
     else { throw .init("signature") }
 
-    guard let time = claims["ts"]?.integer, abs(Int(now.timeIntervalSince1970) - time) <= Self.timeTolerance
+    guard let time = claims["ts"]?.integer,
+      abs(now.timeIntervalSince1970 - Double(time)) <= Self.timeTolerance
     else {
       throw .init("time")
     }

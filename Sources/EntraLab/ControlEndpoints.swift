@@ -85,7 +85,7 @@ extension LabState {
     let current = settings.json
     if let unknown = changes.keys.first(where: { current[$0] == nil }) { throw .noSuch("setting \(unknown)") }
     // More than any test needs, and too small to overflow a time.
-    if changes.values.contains(where: { abs($0.integer ?? 0) > 10_000_000_000 }) {
+    if changes.values.contains(where: { ($0.integer ?? 0).magnitude > 10_000_000_000 }) {
       throw .badCommand("a number is too large.")
     }
     settings = try decoded(encodeJSON(current.merging(changes) { _, new in new }))

@@ -28,7 +28,8 @@ import LabSupport
   @Test(arguments: [
     "", "[]", "{}", "{\"nothing\":{}}", #"{"configure":{"deviceInterva":1}}"#,
     #"{"configure":{"deviceInterval":"x"}}"#, #"{"revoke":"unknown"}"#, #"{"reset":{},"clearLog":{}}"#,
-    #"{"configure":{"clockSkew":9223372036854775807}}"#, #"{"approveDevice":{"userCode":"X"}}"#,
+    #"{"configure":{"clockSkew":9223372036854775807}}"#, #"{"configure":{"clockSkew":-9223372036854775808}}"#,
+    #"{"approveDevice":{"userCode":"X"}}"#,
     #"{"fault":{"target":"nowhere"}}"#,
   ])
   func `An invalid command is refused`(command: String) async throws {

@@ -121,6 +121,9 @@ struct DeviceCodeTests {
     answer()
     for answer in answers + [tokens] { test.transport.answerTokens(answer) }
     #expect(try await acquire().accessToken == "access-1")
+    // Each poll waits for the interval, unless the server was not reached.
+    if case .failure(.cannotConnect)? = answers.first { return }
+    #expect(test.clock.waits.allSatisfy { $0 >= .seconds(5) })
   }
 
   @Test(.conformance(59)) func `Ends at once when the task is cancelled`() async throws {

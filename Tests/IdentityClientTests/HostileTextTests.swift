@@ -14,6 +14,14 @@ struct HostileTextTests {
     #expect("\(log.personal(Self.hostile))" == "a [31m 31m z")
   }
 
+  @Test func `An error that may name the authority is masked in a log`() {
+    let log = ClientLog(logger: Logger(label: "test"), showsPersonalData: false)
+    for code in [IdentityError.Code.noBroker, .authorityValidationFailed, .brokerFailed] {
+      #expect("\(log.reason(IdentityError(code, "contoso")))" == "(masked)")
+    }
+    #expect("\(log.reason(IdentityError(.userCanceled, "Cancelled.")))" == "Cancelled.")
+  }
+
   @Test func `A refusal's texts are one line of plain characters`() throws {
     let failure = try #require(
       OAuthFailure(parameters: [

@@ -244,7 +244,9 @@ struct InteractiveTests {
   func `ID tokens of another audience, issuer or time fail`(_ changes: Named<JSONObject>)
     async throws
   {
-    await expectError(.invalidResponse) { try await test.signIn(idToken: changes.value) }
+    let error = await expectError(.invalidResponse) { try await test.signIn(idToken: changes.value) }
+    let isTime = !Set(changes.value.keys).isDisjoint(with: ["exp", "nbf", "iat"])
+    #expect(error?.advice == (isTime ? "Check this machine's clock." : nil))
     #expect(try await test.recordCount() == 0)
   }
 
@@ -450,6 +452,18 @@ struct InteractiveTests {
     #expect(own.transport.tokenRequests.first?.url.host == expected)
     #expect(result.account.environment == (expected.hasSuffix(".us") ? expected : "login.windows.net"))
     #expect(try await own.silent(result.account).source == .cache)
+  }
+
+  @Test func `A refusal asks no other cloud`() async throws {
+    let own = try TestClient { $0.multipleCloudsSupported = true }
+    own.browser.person { query in
+      [
+        "state": query["state"] ?? "", "error": "access_denied",
+        "cloud_instance_host_name": "login.microsoftonline.us",
+      ]
+    }
+    await expectError(.userCanceled) { try await own.acquire() }
+    #expect(own.transport.requests.allSatisfy { $0.url.host?.hasSuffix(".us") == false })
   }
 }
 

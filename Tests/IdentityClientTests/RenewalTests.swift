@@ -9,6 +9,18 @@ struct RenewalTests {
 
   init() throws { test = try TestClient() }
 
+  @Test(
+    arguments: [
+      ["iat": .integer(1_800_009_000)] as JSONObject, ["nbf": .integer(1_800_009_000)], ["exp": .integer(1)],
+    ].abbreviated)
+  func `A replaced refresh token is kept although the clock is wrong`(_ time: Named<JSONObject>) async throws
+  {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(test.tokens(idToken: time.value))
+    #expect(try await test.renew(account).accessToken == "access-2")
+    #expect(try await test.secrets(.refreshToken) == ["refresh-2"])
+  }
+
   @Test func `The request has the parameters and header fields that it should`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens())

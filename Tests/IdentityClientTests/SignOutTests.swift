@@ -22,9 +22,17 @@ struct SignOutTests {
     let query = test.browser.lastQuery
     #expect(query["post_logout_redirect_uri"] == "http://localhost:37469")
     #expect(query["logout_hint"] == "hint-of-alice")
+    #expect(query["client_id"] == nil)
     #expect(query["dc"] == "one")
     #expect((query["state"] ?? "").utf8.count == 43)
     #expect(try await test.client.accounts().isEmpty)
+  }
+
+  @Test func `Another provider's page is told the client, without which it does not redirect`() async throws {
+    let test = try TestClient("https://id.example/issuer", kind: .oidc)
+    test.browser.person { query in ["state": query["state"] ?? ""] }
+    try await test.client.signOut(TestPerson.alice.brokerAccount, SignOutOptions(fromBrowser: true))
+    #expect(test.browser.lastQuery["client_id"] == TestPerson.clientID)
   }
 
   @Test(.conformance(69), arguments: [IdentityError.Code.timedOut, .cancelled, .userCanceled])

@@ -37,6 +37,8 @@ struct DeviceFlow: Sendable {
     ]
     var poll = resolved.tokenRequest(grant, to: metadata.tokenEndpoint, .deviceCode)
     poll.countsInTelemetry = false
+    // The next poll waits for the interval, also after a failure (RFC 8628, section 3.5).
+    poll.isRepeatable = false
     var interval = authorization.code.interval
     while true {
       guard client.timing.uptime() + interval < start + authorization.lifetime else {

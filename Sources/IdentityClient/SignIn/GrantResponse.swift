@@ -168,7 +168,9 @@ extension GrantResponse {
     guard nonce == nil || response.idToken != nil else {
       throw IdentityError(.invalidResponse, "The server's response has no ID token.")
     }
-    let check = IDTokenCheck(clientID: clientID, issuer: issuer, nonce: nonce, now: client.now())
+    // A refresh may have replaced the refresh token, which must not be lost because this machine's clock is wrong.
+    let check = IDTokenCheck(
+      clientID: clientID, issuer: issuer, nonce: nonce, now: client.now(), checksTimes: !isRefresh)
     var claims: IDTokenClaims?
     if let token = response.idToken { claims = try check.claims(of: token) }
     try checkAccount(response, claims)

@@ -137,7 +137,8 @@ struct InteractiveFlow: Sendable {
     named parameters: [String: String], _ metadata: AuthorityMetadata
   ) async throws(IdentityError) -> AuthorityMetadata {
     let authority = metadata.authority
-    guard configuration.multipleCloudsSupported, authority.kind == .aad,
+    // An error needs no request to another cloud.
+    guard configuration.multipleCloudsSupported, authority.kind == .aad, parameters["error"] == nil,
       let host = parameters["cloud_instance_host_name"].nonBlank?.lowercased(),
       !client.cache.clouds.aliases(of: authority.host).contains(host)
     else { return metadata }

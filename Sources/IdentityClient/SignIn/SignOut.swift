@@ -79,7 +79,12 @@ struct SignOut: Sendable {
       parameters["post_logout_redirect_uri"] = redirectURI.absoluteString
       parameters["state"] = state
       parameters["logout_hint"] = hint
-      if authority.isMicrosofts { parameters["client-request-id"] = correlationID }
+      if authority.isMicrosofts {
+        parameters["client-request-id"] = correlationID
+      } else {
+        // Other servers redirect only to an address of a client that they know (section 3).
+        parameters["client_id"] = client.configuration.clientID
+      }
       return endpoint.appending(query: parameters)
     }
     if let failure = OAuthFailure(parameters: response.parameters) { throw IdentityError(failure) }

@@ -27,11 +27,12 @@ struct ClientLog: Sendable {
 }
 
 extension ClientLog {
-  /// Why something failed. The words of a server or a broker may name a person, and those of a transport the server.
+  /// Why something failed. The words of a server or a broker may name a person, and those of a transport the server. Some of our own name the
+  /// authority, and so the tenant.
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
     let isOwn =
       error.oauthErrorDescription == nil && error.transportError == nil && error.brokerStatus == nil
-      && error.code != .brokerFailed
+      && ![.brokerFailed, .noBroker, .authorityValidationFailed].contains(error.code)
     return isOwn ? "\(error.message)" : personal(error.message)
   }
 
