@@ -50,10 +50,11 @@ extension MSALPublicClientApplication {
     }
   }
 
-  /// Notifies the providers of external accounts.
+  /// Notifies the providers of external accounts, unless the token was cached: then they know of the account.
   private func report(_ result: AuthenticationResult) -> MSALResult {
+    let isCached = result.source == .cache
     let result = MSALResult(result)
-    for provider in config.cacheConfig.externalAccountProviders {
+    for provider in config.cacheConfig.externalAccountProviders where !isCached {
       logFailure { try provider.update(result.account, idTokenClaims: result.tenantProfile.claims ?? [:]) }
     }
     return result

@@ -162,6 +162,9 @@ extension ApplicationTests {
         $0.cacheConfig.addExternalAccountProvider(provider)
       }
       let account = try await application.signIn().account
+      // A cached token changes nothing that they do not know.
+      _ = try await application.acquireTokenSilent(
+        with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
       #expect(
         try application.allAccounts().map(\.username) == ["alice@contoso.test", "carol@contoso.example"])
       try application.remove(account)
