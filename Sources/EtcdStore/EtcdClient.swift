@@ -290,10 +290,9 @@ final class EtcdClient: Sendable {
 }
 
 extension HTTPTransportResponse {
-  /// Whether the body is the beginning of a JSON object: libsoup (to 3.4) takes the end of a connection between two chunks for
-  /// the end of the body.
+  /// Whether a body that is not valid may be the beginning of a JSON object: libsoup (to 3.4) takes the end of a connection
+  /// between two chunks for the end of the body.
   fileprivate var isCutOff: Bool {
-    head.headerFields[.transferEncoding] != nil && body.first == UInt8(ascii: "{")
-      && body.last { $0 > UInt8(ascii: " ") } != UInt8(ascii: "}")
+    head.headerFields[.transferEncoding] != nil && (body.isEmpty || body.first == UInt8(ascii: "{"))
   }
 }

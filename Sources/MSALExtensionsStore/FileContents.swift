@@ -77,7 +77,10 @@ enum FileContents {
     let directory = parentDirectory(of: path)
     if hasDirectory(path) { return }
     try makeDirectory(of: directory)
-    guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("made", directory) }
+    // Another program may have made it. A symbolic link to nothing exists as well.
+    guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST && hasDirectory(path) else {
+      throw failure("made", directory)
+    }
   }
 
   /// Touches a file by whose time other programs see a change; makes it if it does not exist.

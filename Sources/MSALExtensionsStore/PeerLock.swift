@@ -87,7 +87,7 @@ package final class PeerLock: Sendable {
       let holder: LockHolder
       switch try HeldFile.attempt(path) {
       case .taken(let file): return file
-      case .changed: continue
+      case .changed: holder = LockHolder("")
       case .held(let by): holder = by
       }
       if cancellable.isCancelled { throw CacheError(.cancelled, "The wait for a lock was cancelled.") }

@@ -87,7 +87,11 @@ struct EarlyConnectionTests {
     }
     try expect("unavailable", status: 1, bare)
     for error in ["org.freedesktop.DBus.Error.NotSupported", "org.freedesktop.DBus.Error.InvalidArgs"] {
-      let service = try FakeService(["OpenSession": .error(error)])
+      // A search may run before the session has failed. What it finds needs the session.
+      let item = Variant.objectPaths([FakeService.collection + "/1"])
+      let service = try FakeService([
+        "OpenSession": .error(error), "SearchItems": .reply([item, .objectPaths([])]),
+      ])
       let tool = try Tool(on: service.keyring)
       let late = try token(tool, ["--unlock"])
       let calls = service.calls.count { $0 == "OpenSession" }

@@ -38,6 +38,16 @@ struct PeerLockTests {
     try take().release()
   }
 
+  @Test func `A directory that is a link to nothing is reported`() throws {
+    #expect(symlink(directory.path + "/unmounted", directory.path + "/link") == 0)
+    let path = directory.path + "/link/cache.lockfile"
+    let error = #expect(throws: CacheError.self) {
+      try PeerLock([path], users: "Test", timeout: .seconds(10), Cancellable(timeout: .seconds(30)))
+    }
+    #expect(error?.code == .unavailable)
+    #expect(error?.message.contains(directory.path + "/link") == true)
+  }
+
   @Test(arguments: [
     Named("Python", "PID /usr/bin/app.py"), Named(".NET", "\u{FEFF}PID dotnet\n"),
     Named("Go", "{PID} {./app}"),

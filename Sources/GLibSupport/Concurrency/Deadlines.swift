@@ -28,7 +28,8 @@ enum Deadlines {
     state.withLock { state in
       state.lastNumber += 1
       state.pending[state.lastNumber] = (deadline, action)
-      if state.wakesAt.map({ deadline < $0 }) ?? true { setTimer(deadline, &state) }
+      // A timer that should have fired is late: its clock stands still while the machine sleeps.
+      if state.wakesAt.map({ deadline < $0 || $0 <= .now }) ?? true { setTimer(deadline, &state) }
       return state.lastNumber
     }
   }
