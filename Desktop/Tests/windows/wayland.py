@@ -13,6 +13,8 @@ with WaylandDesktop(), group("org.example.one") as one, group("org.example.two",
         app.gone("You stay signed in in the browser")
         check("a key cancels the dialog", "alice" in llavero("list", group=one))
         key("ctrl+f")
+        # The next wtype has another keymap; keys before the window has it are lost.
+        app.wait("the search has the focus", lambda: app.focused() == "Search accounts and tokens")
         type_text("carla")
         app.gone("boris@contoso.com")
         check("the keyboard searches", "carla.nunez@fabrikam.com" in app.labels(), app.labels())
