@@ -23,7 +23,7 @@ final class TokenPage {
   private var tokens: [String: TokenEntry] = [:]
   private var states: [TokenEntry.ID: State] = [:]
   private var account: String?
-  /// How often the tokens were hidden. A secret that comes after that is not shown.
+  /// How often the tokens were hidden.
   private var hidings = 0
 
   init(window: KeychainWindow, clipboard: Clipboard) {
@@ -47,10 +47,7 @@ final class TokenPage {
 
   func reveal(_ token: TokenEntry) {
     if states[token.id]?.secret != nil { return hide(token) }
-    let hidings = hidings
-    run(token) { keychain, group throws(Trouble) in
-      let secret = try await keychain.secret(of: token, in: group)
-      guard hidings == self.hidings, group == self.window.group else { return }
+    withSecret(of: token) { secret in
       self.states[token.id, default: State()].secret = secret
       self.states[token.id]?.hiding = Task {
         guard (try? await Task.sleep(for: Self.exposure)) != nil else { return }
@@ -61,10 +58,7 @@ final class TokenPage {
   }
 
   func copy(_ token: TokenEntry) {
-    let hidings = hidings
-    run(token) { keychain, group throws(Trouble) in
-      let secret = try await keychain.secret(of: token, in: group)
-      guard hidings == self.hidings, group == self.window.group else { return }
+    withSecret(of: token) { secret in
       self.clipboard.copy(secret: secret, for: Self.exposure)
       self.window.announce("Copied. The clipboard is cleared in 30 seconds.")
     }
@@ -117,6 +111,15 @@ final class TokenPage {
     states[token.id]?.hiding?.cancel()
     states[token.id]?.secret = nil
     list.refresh()
+  }
+
+  /// Gets a token's secret, unless the tokens were hidden meanwhile or another group was chosen.
+  private func withSecret(of token: TokenEntry, _ use: @escaping @MainActor (String) -> Void) {
+    let hidings = hidings
+    run(token) { keychain, group throws(Trouble) in
+      let secret = try await keychain.secret(of: token, in: group)
+      if hidings == self.hidings, group == self.window.group { use(secret) }
+    }
   }
 
   private func run(
