@@ -1,4 +1,4 @@
-import FoundationEssentials
+import GLibSupport
 public import Sealing
 
 /// Where the key of a store, or a password, comes from, as a person names it. It never holds the secret itself.

@@ -1,5 +1,5 @@
 import EtcdStore
-import FoundationEssentials
+import GLibSupport
 import TokenCache
 
 /// Where a store is, in the form in which the command line, the environment and the configuration name it.
@@ -137,9 +137,4 @@ public enum StoreKind: String, Sendable, Hashable, CaseIterable {
 
   /// Whether its tokens are sealed with a key that is chosen apart.
   public var takesKey: Bool { self != .keyring }
-}
-
-/// A path that means the same in every directory.
-func absolutePath(_ path: String) -> String {
-  path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
 }

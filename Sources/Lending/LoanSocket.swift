@@ -1,5 +1,4 @@
 import CGLib
-import FoundationEssentials
 import GLibSupport
 import Glibc
 
@@ -60,7 +59,7 @@ final class LoanSocket: Sendable {
       // The directories above it still keep other users out, but not a container that it is mounted into.
       if isOpen, let ownDirectory { chmod(ownDirectory, 0o711) }
     }
-    let path = absolute(path ?? "\(ownDirectory ?? runtime.path)/loan.sock")
+    let path = absolutePath(path ?? "\(ownDirectory ?? runtime.path)/loan.sock")
     guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
     // No other process uses a name in a new directory.
     let lock: HeldLockFile?
@@ -169,10 +168,6 @@ final class LoanSocket: Sendable {
     }
     g_socket_set_blocking(socket, 0)
     return GObjectReference(taking: socket)
-  }
-
-  private static func absolute(_ path: String) -> String {
-    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
   private static func failure(_ call: String, _ path: String) -> LendingError {

@@ -21,6 +21,16 @@ package func processEnvironment() -> [String: String] {
 /// then their addresses and a null.
 package let processArguments: [String] = initialArguments() ?? CommandLine.arguments
 
+/// Those before `--`, behind which nothing is an option.
+package let processOptions = processArguments.prefix { $0 != "--" }
+
+/// A path that means the same in every directory.
+package func absolutePath(_ path: String) -> String {
+  guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+  defer { free(directory) }
+  return String(cString: directory) + "/" + path
+}
+
 private func initialArguments() -> [String]? {
   guard let symbol = dlsym(nil, "__libc_stack_end") else { return nil }
   let start = symbol.load(as: UnsafePointer<Int>.self)

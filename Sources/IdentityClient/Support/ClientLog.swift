@@ -27,8 +27,8 @@ struct ClientLog: Sendable {
 }
 
 extension ClientLog {
-  /// Why something failed. The words of a server or a broker may name a person, and those of a transport the server. Some of our own name the
-  /// authority, and so the tenant.
+  /// Why something failed. The words of a server or a broker may name a person, those of a transport the server, and some of
+  /// our own the authority, and so the tenant.
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
     let isOwn =
       error.oauthErrorDescription == nil && error.transportError == nil && error.brokerStatus == nil

@@ -85,11 +85,10 @@ extension TokenCacheAccessor {
       let accounts = Set(
         sections.flatMap { document[$0].values.filter(isRemoved).compactMap(\.homeAccountID) })
       let places = clientID.map { id in accounts.map { place(ofMetadata: id, of: $0) } } ?? []
-      let named = [shard] + places.flatMap(\.shards)
-      // What is moved from the common shard is written before it is removed there.
-      let shards =
-        Set(named).subtracting([commonShard]).sorted { $0.rawValue < $1.rawValue }
-        + named.filter { $0 == commonShard }.prefix(1)
+      // The common shard last: what is moved from it is written before it is removed there.
+      let shards = Set([shard] + places.flatMap(\.shards)).sorted {
+        $1 == commonShard || $0 != commonShard && $0.rawValue < $1.rawValue
+      }
       removed += try await store.update(shards, in: group) { contents in
         let removed = contents[shard].removeCredentials(in: sections, where: isRemoved)
         if !removed.isEmpty { for place in places { contents.signOut(place) } }

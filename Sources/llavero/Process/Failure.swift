@@ -48,7 +48,7 @@ enum Failure {
   }
 
   /// Whether standard error is for an error in JSON alone.
-  static let wantsJSON = processArguments.prefix { $0 != "--" }.contains("--json")
+  static let wantsJSON = processOptions.contains("--json")
 
   /// A parser's message without the value that it quotes where that should say where a key or password comes from: it may
   /// be the secret itself.

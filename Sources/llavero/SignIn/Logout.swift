@@ -55,7 +55,8 @@ struct Logout: AsyncParsableCommand, SignsIn {
     } catch {
       failure = error
     }
-    try report(signedOut, of: client, hasFailed: failure != nil)
+    if found.accounts.isEmpty && !output.json { Terminal.note("No account is signed in.") }
+    try report(signedOut, of: client)
     if let failure { throw failure }
     // If no browser starts, the tokens are removed all the same.
     if browser {
@@ -66,7 +67,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
     if let failure = found.brokerFailure { throw failure }
   }
 
-  private func report(_ accounts: [Account], of client: PublicClient, hasFailed: Bool) throws {
+  private func report(_ accounts: [Account], of client: PublicClient) throws {
     if output.json {
       return try Terminal.out([
         "group": client.cache.group.name, "client_id": client.configuration.clientID,
@@ -75,7 +76,6 @@ struct Logout: AsyncParsableCommand, SignsIn {
         },
       ])
     }
-    if accounts.isEmpty && !hasFailed { Terminal.note("No account is signed in.") }
     for account in accounts {
       Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
     }

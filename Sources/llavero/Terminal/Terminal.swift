@@ -20,7 +20,7 @@ enum Terminal {
   static func warn(_ text: String) { error("warning: " + printable(text)) }
 
   /// Whether `--quiet` hides notes and progress.
-  static let isQuiet = processArguments.prefix { $0 != "--" }.contains {
+  static let isQuiet = processOptions.contains {
     $0 == "--quiet" || $0.wholeMatch(of: /-[hqy]*q[hqy]*/) != nil
   }
 
