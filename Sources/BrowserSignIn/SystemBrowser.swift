@@ -37,6 +37,12 @@ public struct SystemBrowser: Sendable {
       || ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
   }
 
+  /// The first program that can be started to open a page; `nil` where there is none.
+  package var program: String? {
+    guard isAvailable else { return nil }
+    return commands(for: "").lazy.map { $0[0] }.first { programFile($0) != nil }
+  }
+
   /// Opens a page. The browser becomes a process of its own session, so that it outlives the program. All users of the
   /// machine can read the address among its arguments.
   ///

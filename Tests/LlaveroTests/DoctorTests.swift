@@ -514,6 +514,7 @@ struct DoctorTests {
     let tool = try Tool(on: PrivateKeyring())
     for variables in [
       ["DISPLAY": nil, "BROWSER": nil], ["DISPLAY": ":1", "BROWSER": nil, "PATH": home.path],
+      ["BROWSER": "browser-that-is-not-installed", "PATH": home.path],
     ]
       as [[String: String?]]
     {

@@ -1,3 +1,4 @@
+import BrowserSignIn
 import FoundationEssentials
 import GLibSupport
 import Glibc
@@ -105,14 +106,12 @@ extension Check {
     }
   }
 
-  /// Checks whether a sign-in can open a browser.
+  /// Checks whether a sign-in can open a browser, by the commands that it tries.
   static let browser = Check(name: "browser") { setup in
-    func has(_ variable: String) -> Bool { setup.environment[variable]?.isEmpty == false }
-    if has("BROWSER") { return .ok("Pages are opened with BROWSER.") }
-    let opener = ["xdg-open", "gio"].first { programFile($0) != nil }
-    let hasDisplay = has("WAYLAND_DISPLAY") || has("DISPLAY")
-    if hasDisplay, let opener { return .ok("Pages are opened with \(opener).") }
-    let reason = hasDisplay ? "neither xdg-open nor gio is installed" : "there is no display"
+    let browser = SystemBrowser(environment: setup.environment)
+    if let program = browser.program { return .ok("Pages are opened with \(program).") }
+    let reason =
+      browser.isAvailable ? "no program such as xdg-open or gio is installed" : "there is no display"
     return .warning(
       "No browser can be opened: \(reason).",
       advice: "\"llavero login\" prints the address to open in a browser elsewhere; or set BROWSER.")
