@@ -510,6 +510,19 @@ struct DoctorTests {
     #expect(try examine(tool, with: ["LLAVERO_CA_BUNDLE": good]).states("ca_bundle") == ["ok"])
   }
 
+  @Test func `Certificates for etcd that cannot be used are a problem`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    let etcd = [
+      "LLAVERO_STORE": "etcd+https://127.0.0.1:9/llavero",
+      "LLAVERO_KEY": "file:" + (try home.file("key", "none")),
+    ]
+    let report = try examine(tool, with: etcd.merging(["LLAVERO_ETCD_CA": "/proc/nonexistent.pem"]) { $1 })
+      .exits(1).finds("etcd_ca", "problem", saying: "/proc/nonexistent.pem", "LLAVERO_ETCD_CA")
+    #expect(report.checks == ["etcd_ca", "sources", "ca_bundle", "browser", "identity_broker"])
+    try examine(tool, with: etcd.merging(["https_proxy": "gopher://proxy.example"]) { $1 }).exits(1).finds(
+      "etcd", "problem")
+  }
+
   @Test func `Without a display or a program that opens pages the browser check warns`() throws {
     let tool = try Tool(on: PrivateKeyring())
     for variables in [

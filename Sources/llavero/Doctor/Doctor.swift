@@ -2,6 +2,7 @@ import ArgumentParser
 import EncryptedFileStore
 import EtcdStore
 import FoundationEssentials
+import HTTPSupport
 import IdentityClient
 import Sealing
 import SecretService
@@ -54,11 +55,22 @@ struct Doctor: AsyncParsableCommand {
 
   func run() async throws {
     Settings.passOverUnknown()
-    let lender = try store.lender
-    let place: any CacheStore = lender == nil ? try store.store : InMemoryStore()
-    let chains =
-      try lender.map { [[Check.lender($0, at: "unix:\(try store.lenderSocket ?? "")")]] }
-      ?? chains(place)
+    var place: any CacheStore = InMemoryStore()
+    let chains: [[Check]]
+    if let lender = try store.lender {
+      chains = [[.lender(lender, at: "unix:\(try store.lenderSocket ?? "")")]]
+    } else {
+      do {
+        place = try store.store
+        chains = self.chains(place)
+      } catch let error as HTTPTransportError {
+        // The connection to etcd cannot be set up.
+        let failure = Check(name: "etcd") { _ in
+          .problem(error.toolMessage.message, advice: error.toolMessage.advice)
+        }
+        chains = [[.etcdCA, failure]] + others
+      }
+    }
     let setup = CheckedSetup(options: store, store: place)
     var fixes = fix ? Fixes(setup: setup, isConfirmed: yes, isQuiet: output.json) : nil
     var (lines, state): ([Members], Finding.State) = ([], .ok)
@@ -87,7 +99,6 @@ struct Doctor: AsyncParsableCommand {
   private func chains(_ store: any CacheStore) -> [[Check]] {
     let keyring: [Check] = [.sessionBus, .service, .encryption, .prompt, .collection]
     let groups: [Check] = [.groups, .clock]
-    let others: [[Check]] = [[.otherCaches], [.caBundle], [.browser], [brokerCheck]]
     guard let sealed = store as? any SealedStore else {
       // First, since groups cannot be fixed while the lock directory is open to others.
       return [[.lockDirectory], keyring + [.probe] + groups] + others
@@ -95,9 +106,14 @@ struct Doctor: AsyncParsableCommand {
     var place = self.store.settings.usesKeyring ? keyring : []
     if self.store.settings.key == .portal { place.append(.secretPortal) }
     if let files = store as? EncryptedFileCacheStore { place.append(.sealedFiles(files)) }
-    if let etcd = store as? EtcdCacheStore { place += [.etcd(etcd), .etcdRights(etcd), .etcdWatch(etcd)] }
+    if let etcd = store as? EtcdCacheStore {
+      place += [.etcdCA, .etcd(etcd), .etcdRights(etcd), .etcdWatch(etcd)]
+    }
     return [place + [.sealedKey(sealed), .sealedProbe(sealed)] + groups] + others
   }
+
+  /// The checks of what is beside the store.
+  private var others: [[Check]] { [[.otherCaches], [.caBundle], [.browser], [brokerCheck]] }
 
   /// The check for the configured client, whose accounts the broker lists.
   private var brokerCheck: Check {

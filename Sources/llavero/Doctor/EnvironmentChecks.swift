@@ -96,13 +96,27 @@ extension Check {
         "No server can be trusted: \(system) contains no certificates.",
         advice: "sudo apt-get install ca-certificates")
     }
+    return trust(in: path, variable: "LLAVERO_CA_BUNDLE", otherwise: "the system's")
+  }
+
+  /// Checks the certificates that are trusted for etcd alone.
+  static let etcdCA = Check(name: "etcd_ca") { setup in
+    guard let path = setup.options.settings.etcdCA else { return [] }
+    return trust(
+      in: path, for: " for etcd", variable: "LLAVERO_ETCD_CA", otherwise: "those of other connections")
+  }
+
+  /// Loads a file of certificates as a connection does.
+  private static func trust(
+    in path: String, for purpose: String = "", variable: String, otherwise others: String
+  ) -> [Finding] {
     do throws(HTTPTransportError) {
       _ = try SoupHTTPTransport(caBundle: path, environment: [:])
-      return .ok("Only the certificates in \(path) are trusted.")
+      return .ok("Only the certificates in \(path) are trusted\(purpose).")
     } catch {
       return .problem(
         error.toolMessage.message,
-        advice: "Set LLAVERO_CA_BUNDLE to a PEM file with certificates, or unset it to trust the system's.")
+        advice: "Set \(variable) to a PEM file with certificates, or unset it to trust \(others).")
     }
   }
 
