@@ -2,7 +2,8 @@ import CGTK
 
 /// Runs a program for its output.
 public enum Subprocess {
-  /// Runs a program to its end, without blocking the loop.
+  /// Runs a program to its end, without blocking the loop. It has no input, and no terminal to ask on, although this
+  /// program may have been started in one.
   ///
   /// - Parameter command: The program, as a path or a name on PATH, and its arguments.
   /// - Returns: Its standard output; `nil` if it cannot be started or the output is not UTF-8.
@@ -11,9 +12,10 @@ public enum Subprocess {
     let words = command.map { strdup($0) }
     defer { words.forEach { free($0) } }
     var pointers = words.map { UnsafePointer($0) } + [nil]
-    guard let process = g_subprocess_newv(&pointers, FLAG_G_SUBPROCESS_FLAGS_STDOUT_PIPE, nil) else {
-      return nil
-    }
+    let launcher = g_subprocess_launcher_new(FLAG_G_SUBPROCESS_FLAGS_STDOUT_PIPE)
+    defer { g_object_unref(UnsafeMutableRawPointer(launcher)) }
+    g_subprocess_launcher_set_child_setup(launcher, leaveTerminal, nil, nil)
+    guard let process = g_subprocess_launcher_spawnv(launcher, &pointers, nil) else { return nil }
     return await withCheckedContinuation { continuation in
       g_subprocess_communicate_utf8_async(
         process, nil, nil,
@@ -39,3 +41,6 @@ public enum Subprocess {
     }
   }
 }
+
+/// Runs in the child, before the program: a session of its own has no terminal.
+private func leaveTerminal(_: gpointer?) { setsid() }

@@ -16,6 +16,7 @@ struct GTKSupportChecks {
           checkSignals()
           checkDates()
           await checkRelease(application)
+          await checkSubprocess()
           await checkMainQueue()
           await checkTurns(window)
         }
@@ -94,6 +95,14 @@ struct GTKSupportChecks {
     window.present()
     window.close()
     return canary
+  }
+
+  static func checkSubprocess() async {
+    // The sixth field is the session (proc_pid_stat(5)).
+    let status = await Subprocess.output(of: ["cat", "/proc/self/stat"])
+    let session = status.map { $0.split(separator: " ") }.flatMap { $0.count > 5 ? pid_t($0[5]) : nil }
+    check(
+      "a subprocess has a session of its own, without a terminal", session.map { $0 != getsid(0) } == true)
   }
 
   static func checkMainQueue() async {
