@@ -31,6 +31,15 @@ struct OtherToolsTests {
     #expect(values(newer.standardOutput, "password").isEmpty)
   }
 
+  @Test func `Input of git that is too large exits with 1`() throws {
+    let directory = try TemporaryDirectory()
+    #expect(truncate(try directory.file("huge"), 300 << 20) == 0)
+    try Child.run(
+      "/bin/sh", ["-c", #"exec "$0" git-credential get <"$1/huge""#, Tool.path, directory.path],
+      environment: Tool().environment(with: [:])
+    ).exits(1, saying: "larger than")
+  }
+
   @Test(.lab) func `git's own commands get a token`() throws {
     let tool = try Tool.signedIn()
     let helper = "credential.https://dev.azure.com.helper=!'\(Tool.path)' git-credential"
@@ -236,8 +245,8 @@ struct OtherToolsTests {
     try FileManager.default.removeItem(atPath: path)
     // A file where the directory should be.
     _ = try directory.file("file", "")
-    #expect(
-      try Tool().run(["shim", "install", "az", "--directory", directory.path + "/file/none"]).status == 1)
+    try Tool().run(["shim", "install", "az", "--directory", directory.path + "/file/none", "--json"])
+      .exits(1, code: "unwritable")
   }
 
   @Test(.fault("disk full new"))

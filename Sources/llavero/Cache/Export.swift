@@ -123,9 +123,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
   }
 
   private static func notWritable(_ file: String, _ code: Int32) -> Failure.Message {
-    Failure.Message(
-      name: "unwritable", message: "\(file) cannot be written: \(systemReason(code)).",
-      advice: code == EEXIST ? "Name a file that does not exist yet." : nil)
+    .unwritable(file, code, advice: code == EEXIST ? "Name a file that does not exist yet." : nil)
   }
 
   private func export(to peer: PeerCache) async throws {

@@ -115,25 +115,3 @@ struct Import: AsyncParsableCommand, GroupCommand {
     return document
   }
 }
-
-/// The name of an input in messages.
-private func inputName(_ path: String) -> String { path == "-" ? "Standard input" : path }
-
-/// Reads a file that the command line names, or standard input for `-`.
-func readInput(_ path: String) throws(Failure.Message) -> Data {
-  // Larger than any cache, small enough not to fill the memory by mistake.
-  let limit = 256 << 20
-  let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-  defer { if descriptor >= 0, path != "-" { close(descriptor) } }
-  if descriptor >= 0, var bytes = readAll(descriptor, limit: limit) {
-    defer { wipe(&bytes) }
-    return Data(bytes)
-  }
-  guard descriptor >= 0, errno == EFBIG else {
-    throw Failure.Message(
-      name: "unreadable", message: "\(inputName(path)) cannot be read: \(systemReason()).")
-  }
-  throw Failure.Message(
-    name: "too_large",
-    message: "\(inputName(path)) is larger than \(limit >> 20) MiB, the limit for a token cache.")
-}

@@ -82,21 +82,3 @@ enum SchemeDefaults {
     }
   }
 }
-
-/// Replaces a file atomically, and makes the directories above it with the mode of the XDG Base Directory Specification.
-func writeFile(_ path: String, _ contents: [UInt8], mode: UInt = 0o644) throws(Failure.Message) {
-  let directory = parentDirectory(of: path)
-  try? FileManager.default.createDirectory(
-    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-  guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else { throw .notWritable(path) }
-}
-
-func removeFile(_ path: String) throws(Failure.Message) {
-  if unsafe unlink(path) != 0, errno != ENOENT { throw .notWritable(path) }
-}
-
-extension Failure.Message {
-  fileprivate static func notWritable(_ path: String) -> Failure.Message {
-    Failure.Message(name: "not_writable", message: "\(path) cannot be changed: \(systemReason()).")
-  }
-}

@@ -94,14 +94,3 @@ struct ServiceCredential {
     return "\"" + escapes.reduce(word) { $0.replacing($1.0, with: $1.1) } + "\""
   }
 }
-
-/// Makes a new file of a key, which only this user may read, and the directory that it is in. A file that exists is an error.
-func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message) {
-  try? FileManager.default.createDirectory(
-    atPath: parentDirectory(of: path), withIntermediateDirectories: true,
-    attributes: [.posixPermissions: 0o700])
-  guard writeNewFile(bytes, to: path) else {
-    throw Failure.Message(
-      name: "unwritable", message: "The key file \(path) cannot be written: \(systemReason()).")
-  }
-}

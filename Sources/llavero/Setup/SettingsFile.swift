@@ -57,18 +57,8 @@ struct SettingsFile {
 
   /// Puts the contents in the file's place, which only this user may read from then on. After an error it is as it was.
   func write() throws(Failure.Message) {
-    let directory = parentDirectory(of: path)
-    do {
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw Failure.Message(
-        name: "unwritable", message: "The directory \(directory) cannot be made.",
-        advice: "XDG_CONFIG_HOME names another directory.")
-    }
-    guard replaceFile(path, with: Array(text.utf8).span) else {
-      throw Failure.Message(name: "unwritable", message: "\(path) cannot be written: \(systemReason()).")
-    }
+    try writeFile(
+      path, Array(text.utf8), mode: 0o600, advice: "XDG_CONFIG_HOME can name another directory.")
   }
 }
 

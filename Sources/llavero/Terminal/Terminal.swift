@@ -29,20 +29,6 @@ enum Terminal {
     if !isQuiet { error(line) }
   }
 
-  /// The most that is read from standard input, in bytes: far more than git sends.
-  private static let inputLimit = 65536
-
-  /// Reads standard input to its end; an error for more than the limit.
-  static func readInput() throws(Failure.Message) -> [UInt8] {
-    if let bytes = readAll(STDIN_FILENO, limit: inputLimit) { return bytes }
-    guard errno == EFBIG else {
-      throw Failure.Message(
-        name: "unreadable", message: "Standard input cannot be read: \(systemReason()).")
-    }
-    throw Failure.Message(
-      code: .usage, name: "too_large", message: "Standard input holds more than \(inputLimit) bytes.")
-  }
-
   /// Shows the progress of a long operation: one line on a terminal, cleared when it is done.
   static func progress(_ text: String, isDone: Bool) {
     guard !isQuiet else { return }

@@ -37,7 +37,7 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
   var signInScopes: [String] { [Self.scope] }
 
   func run() async throws {
-    guard ["get", "erase"].contains(operation), let request = GitCredentialRequest(try Terminal.readInput())
+    guard ["get", "erase"].contains(operation), let request = GitCredentialRequest(try readInput("-"))
     else { return }
     if operation == "get" {
       request.answer(
@@ -55,7 +55,7 @@ private struct GitCredentialRequest {
   let token: String?
 
   /// `nil` for any other host.
-  init?(_ input: [UInt8]) {
+  init?(_ input: Data) {
     let lines = String(decoding: input, as: UTF8.self).split(separator: "\n")
     func value(_ name: String) -> String? {
       lines.last { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }

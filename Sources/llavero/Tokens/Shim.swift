@@ -161,12 +161,10 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         name: "exists", message: "\(path) already exists and is not a stand-in.",
         advice: "Choose another directory with --directory.")
     }
+    // With the user's own mode: other users may run it.
     try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    guard replaceFile(path, with: Array(script(broker).utf8).span, mode: 0o755) else {
-      throw Failure.Message(
-        name: "not_writable", message: "\(path) cannot be written: \(systemReason()).",
-        advice: "Choose another directory with --directory.")
-    }
+    try writeFile(
+      path, Array(script(broker).utf8), mode: 0o755, advice: "Choose another directory with --directory.")
     return path
   }
 

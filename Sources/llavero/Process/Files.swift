@@ -1,0 +1,58 @@
+import FoundationEssentials
+import GLibSupport
+import Glibc
+
+/// The name of an input in messages.
+func inputName(_ path: String) -> String { path == "-" ? "Standard input" : path }
+
+/// Reads a file that the command line names, or standard input for `-`.
+func readInput(_ path: String) throws(Failure.Message) -> Data {
+  // Larger than any cache, small enough not to fill the memory by mistake.
+  let limit = 256 << 20
+  let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+  defer { if descriptor >= 0, path != "-" { close(descriptor) } }
+  if descriptor >= 0, var bytes = readAll(descriptor, limit: limit) {
+    defer { wipe(&bytes) }
+    return Data(bytes)
+  }
+  guard descriptor >= 0, errno == EFBIG else {
+    throw Failure.Message(
+      name: "unreadable", message: "\(inputName(path)) cannot be read: \(systemReason()).")
+  }
+  throw Failure.Message(
+    name: "too_large", message: "\(inputName(path)) is larger than the limit of \(limit >> 20) MiB.")
+}
+
+/// Replaces a file atomically, and makes the directories above it with the mode of the XDG Base Directory Specification.
+func writeFile(
+  _ path: String, _ contents: [UInt8], mode: UInt = 0o644, advice: String? = nil
+) throws(Failure.Message) {
+  makeDirectory(above: path)
+  guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else {
+    throw .unwritable(path, advice: advice)
+  }
+}
+
+/// Makes a new file of a key, which only this user may read, and the directory that it is in. A file that exists is an error.
+func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message) {
+  makeDirectory(above: path)
+  guard writeNewFile(bytes, to: path) else { throw .unwritable(path) }
+}
+
+private func makeDirectory(above path: String) {
+  try? FileManager.default.createDirectory(
+    atPath: parentDirectory(of: path), withIntermediateDirectories: true,
+    attributes: [.posixPermissions: 0o700])
+}
+
+func removeFile(_ path: String) throws(Failure.Message) {
+  guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .unwritable(path) }
+}
+
+extension Failure.Message {
+  /// A file cannot be written or removed, for the reason of a system call.
+  static func unwritable(_ path: String, _ code: Int32 = errno, advice: String? = nil) -> Failure.Message {
+    Failure.Message(
+      name: "unwritable", message: "\(path) cannot be written: \(systemReason(code)).", advice: advice)
+  }
+}
