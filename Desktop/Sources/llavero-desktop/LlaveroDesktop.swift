@@ -45,8 +45,9 @@ struct LlaveroDesktop {
           USAGE: llavero-desktop [--help] [--version]
 
           ENVIRONMENT
-            LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_ETCD_USER, LLAVERO_ETCD_PASSWORD,
-            LLAVERO_ETCD_CA, LLAVERO_AUTHORITY, LLAVERO_CA_BUNDLE; or the configuration of llavero
+            LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_ENDPOINTS, LLAVERO_PREFIX,
+            LLAVERO_ETCD_USER, LLAVERO_ETCD_PASSWORD, LLAVERO_ETCD_CA, LLAVERO_AUTHORITY, LLAVERO_CA_BUNDLE;
+            or the configuration of llavero
           """, to: STDOUT_FILENO)
     default:
       end(2, saying: "llavero-desktop: It takes no arguments. See llavero-desktop --help.", to: STDERR_FILENO)

@@ -5,7 +5,7 @@ import TokenCache
 struct Adopt: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt",
-    abstract: "Move plaintext tokens of other programs into the keyring.",
+    abstract: "Move plaintext tokens of other programs into the store.",
     discussion: """
       Without a name it lists the caches of other programs, in the keyring and in plaintext files: Azure CLI, \
       the Azure SDKs, Git Credential Manager, azureauth and others.

@@ -20,22 +20,22 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       were removed), problems (empty).
       """)
 
-  @Option(help: "An account, by user name or home account id.")
+  @Option(help: ArgumentHelp("Remove an account, by user name or home account ID.", valueName: "name"))
   var account: String?
 
-  @Option(help: "A client ID; with --account, its tokens of that one.")
+  @Option(help: ArgumentHelp("Remove a client's tokens; with --account, of that account.", valueName: "id"))
   var client: String?
 
-  @Flag(help: "Expired access tokens.")
+  @Flag(help: "Remove expired access tokens.")
   var expired = false
 
-  @Flag(help: "Everything in the group.")
+  @Flag(help: "Remove everything in the group.")
   var all = false
 
   @Flag(name: .customLong("dry-run"), help: "Only print what would be removed.")
   var isDryRun = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask.")
+  @Flag(name: .shortAndLong, help: "Remove without asking.")
   var yes = false
 
   @OptionGroup var output: OutputOptions
@@ -102,7 +102,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     guard named.count == 1 else {
       throw Failure.Message(
         code: .usage, name: "ambiguous", message: "\(named.count) accounts have the user name \(name).",
-        advice: "Use the home account id: \(named.joined(separator: " or ")).")
+        advice: "Use the home account ID: \(named.joined(separator: " or ")).")
     }
     return id
   }

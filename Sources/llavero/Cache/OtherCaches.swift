@@ -111,7 +111,7 @@ extension OtherCaches {
 
   private static func advice(_ kind: PeerFinding.Kind) -> String {
     switch kind {
-    case .plaintext: " \"llavero adopt\" with the name moves them into the keyring."
+    case .plaintext: " \"llavero adopt\" with the name moves them into the store."
     case .readableByOthers, .staleLock: " \"llavero doctor --fix\" fixes that."
     default: ""
     }

@@ -13,7 +13,7 @@ struct PeerOptions: ParsableArguments {
 
   @Option(
     name: .customLong("attribute"),
-    help: ArgumentHelp("A keyring attribute (repeatable).", valueName: "name=value"))
+    help: ArgumentHelp("A keyring attribute; can be repeated.", valueName: "name=value"))
   var attributes: [String] = []
 
   /// Whether a text of the command line is the name of a cache. "file" is one only with a location, else it is a store.

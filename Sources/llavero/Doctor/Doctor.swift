@@ -14,8 +14,8 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Diagnose problems.",
     discussion: """
       Checks the session bus, the keyring, its groups, the lock files, the caches of other programs, the \
-      clock, the trusted certificates, the browser and the identity broker, which is asked for a token that \
-      is not stored. It writes, reads and deletes an item of its own, and changes nothing else.
+      clock, the trusted certificates, the browser and the identity broker. The broker is asked for a token \
+      that is not stored. It writes, reads and deletes an item of its own, and changes nothing else.
 
       With --fix it merges duplicates, closes your files and directories that are open to others, and removes \
       lock files of dead programs. Then it names each entry that cannot be read or that an older copy \

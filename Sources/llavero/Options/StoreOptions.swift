@@ -32,7 +32,7 @@ struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.collection, "name"))
   var collection: String?
 
-  @Flag(help: "Allow a keyring prompt when it is locked.")
+  @Flag(help: "Allow the keyring to prompt, such as for its password.")
   var unlock = false
 
   @Flag(

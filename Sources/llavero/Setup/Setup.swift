@@ -149,9 +149,9 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     }
     client.cache.named = client.cache.named ?? current.group
     client.app.authority = client.app.authority ?? current.authority
-    client.app.client = try text(client.app.client, "Client ID of the app, or nothing", current.clientID)
-    client.app.tenant = try text(client.app.tenant, "Tenant ID or domain, or nothing", current.tenant)
-    // Says what is wrong with them.
+    client.app.client = try text(client.app.client, "Client ID of the app (optional)", current.clientID)
+    client.app.tenant = try text(client.app.tenant, "Tenant ID or domain (optional)", current.tenant)
+    // Throws for an invalid one.
     _ = try client.namedAuthority
   }
 

@@ -12,11 +12,11 @@ struct Login: AsyncParsableCommand, ClientCommand {
     discussion: """
       Opens the browser that BROWSER names, else the desktop's. Without a display, as over SSH, or with \
       --no-browser, it shows the page's address instead, for a browser on the machine where you sit. The \
-      response comes back through the tunnel of the "ssh -L" that it shows, or you paste the address of the \
-      browser's last page, which fails to load, into the terminal, which does not show it. The sign-in times \
-      out after 15 minutes. Many organisations block device codes, so that one is used only with \
-      --device-code. The tokens are stored in the keyring. With Microsoft's identity broker and a display, \
-      the broker shows its own window; --broker off prevents that.
+      response comes back through the tunnel of the "ssh -L" that it shows. Or paste the address of the \
+      browser's last page, which fails to load, into the terminal; it is not shown. The sign-in times out \
+      after 15 minutes. Many organisations block device codes, so that one is used only with --device-code. \
+      The tokens are stored in the group of the store. With Microsoft's identity broker and a display, the \
+      broker shows its own window; --broker off prevents that.
 
       Examples:
         llavero login --client 11111111-2222-4333-8444-555555555555
