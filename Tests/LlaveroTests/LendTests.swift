@@ -294,9 +294,13 @@ struct LendTests {
     let borrowed = DispatchGroup()
     DispatchQueue(label: "test.borrower").async(group: borrowed) {
       while access(socket, F_OK) != 0, !isOver.withLock({ $0 }) { usleep(10_000) }
+      // A socket refuses connections from its bind(2) to its listen(2).
       let result = try? Child.run(
         "curl",
-        ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"])
+        [
+          "-sS", "--retry", "60", "--retry-connrefused", "--unix-socket", socket,
+          "http://localhost/token?api-version=2019-08-01&scope=User.Read",
+        ])
       answer.withLock { $0 = result?.standardOutput ?? "" }
       // Without a request there is no process yet, and 0 is the tests' own process group.
       let process = lending.withLock { $0 }
