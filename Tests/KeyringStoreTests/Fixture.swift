@@ -184,14 +184,3 @@ extension FakeService {
 
   var hasBeenWrittenTo: Bool { !Set(["CreateItem", "SetSecret", "Delete"]).isDisjoint(with: calls) }
 }
-
-extension FakeService.Answer {
-  /// An unlocked item with these attributes.
-  static func item(_ attributes: [String: String]) -> Self {
-    .reply([
-      .properties([
-        "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
-      ])
-    ])
-  }
-}

@@ -87,10 +87,11 @@ struct EarlyConnectionTests {
     }
     try expect("unavailable", status: 1, bare)
     for error in ["org.freedesktop.DBus.Error.NotSupported", "org.freedesktop.DBus.Error.InvalidArgs"] {
-      // A search may run before the session has failed. What it finds needs the session.
+      // A search may run before the session has failed, and so may a look at what it finds. Only the secret needs the session.
       let item = Variant.objectPaths([FakeService.collection + "/1"])
       let service = try FakeService([
         "OpenSession": .error(error), "SearchItems": .reply([item, .objectPaths([])]),
+        "GetAll": .item([:]),
       ])
       let tool = try Tool(on: service.keyring)
       let late = try token(tool, ["--unlock"])

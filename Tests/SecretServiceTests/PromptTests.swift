@@ -154,10 +154,7 @@ struct PromptTests {
     let (service, client, collection) = try await FakeService.connected([
       "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
       "Delete": .reply([.objectPath(FakeService.prompt)]), "SetSecret": .reply([]),
-      "GetAll": .reply([
-        .properties(["Attributes": .dictionary([:]), "Label": .string(""), "Locked": .boolean(false)])
-      ]),
-      "Prompt": .completion(.objectPath(item)),
+      "GetAll": .item([:]), "Prompt": .completion(.objectPath(item)),
     ])
     let start = ContinuousClock.now
     var count = 0

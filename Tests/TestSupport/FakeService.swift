@@ -106,6 +106,17 @@ package final class FakeService: Sendable {
   }
 }
 
+extension FakeService.Answer {
+  /// An unlocked item with these attributes.
+  package static func item(_ attributes: [String: String]) -> Self {
+    .reply([
+      .properties([
+        "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
+      ])
+    ])
+  }
+}
+
 private let answerCall: GDBusMessageFilterFunction = { _, message, isIncoming, data in
   guard let message, let data, isIncoming != 0,
     g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL
