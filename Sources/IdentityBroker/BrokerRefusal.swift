@@ -105,8 +105,8 @@ struct BrokerRefusal {
       }
     if failure.codes.contains(where: [50011, 500_112, 7_000_218].contains) {
       error.advice =
-        "Register https://login.microsoftonline.com/common/oauth2/nativeclient as a redirect URI of the application, "
-        + "under \"Mobile and desktop applications\"."
+        "Register https://login.microsoftonline.com/common/oauth2/nativeclient, in a national cloud with the host of its "
+        + "sign-in page, as a redirect URI of the application, under \"Mobile and desktop applications\"."
     }
     return error
   }

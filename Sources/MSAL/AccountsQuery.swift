@@ -12,9 +12,10 @@ struct AccountsQuery: Sendable {
   init() {}
 
   init(_ parameters: MSALAccountEnumerationParameters) {
-    identifier = parameters.identifier
-    username = parameters.username
-    tenantProfileIdentifier = parameters.tenantProfileIdentifier
+    // A blank value filters nothing, as in MSAL for iOS and macOS.
+    identifier = parameters.identifier.nonBlank
+    username = parameters.username.nonBlank
+    tenantProfileIdentifier = parameters.tenantProfileIdentifier.nonBlank
     signedInOnly = parameters.returnOnlySignedInAccounts
   }
 

@@ -60,22 +60,30 @@ extension MSALPublicClientApplication {
     return result
   }
 
-  /// The accounts of the cache, and of the broker if requested, then those that only an external provider has.
+  /// The accounts of the cache, and of the broker if requested, with the tenant profiles that an external provider adds, then
+  /// those that only such a provider has.
   func accounts(_ query: AccountsQuery, fromDevice: Bool = false) async throws -> [MSALAccount] {
     let filter = query.filter(clientID: client.configuration.clientID)
     var accounts = try await identity { () throws(IdentityError) in
       fromDevice ? try await client.accountsFromDevice(filter) : try await client.accounts(filter)
     }
-    .filter(query.matches).map { MSALAccount($0) }
+    .filter(query.matches)
     for provider in config.cacheConfig.externalAccountProviders {
       logFailure {
         for account in try provider.accounts(with: query.parameters).compactMap(Account.init)
-        where query.matches(account) && !accounts.contains(MSALAccount(account)) {
-          accounts.append(MSALAccount(account))
+        where query.matches(account) {
+          let known = accounts.firstIndex {
+            $0.homeAccountID.lowercased() == account.homeAccountID.lowercased()
+          }
+          if let known {
+            accounts[known] = accounts[known].adding(account.tenantProfiles)
+          } else {
+            accounts.append(account)
+          }
         }
       }
     }
-    return accounts
+    return accounts.map { MSALAccount($0) }
   }
 
   /// The device's claims in the newest token of the broker, the only source.
@@ -100,7 +108,10 @@ extension MSALPublicClientApplication {
   func account(
     for parameters: MSALAccountEnumerationParameters, named name: String, userInfo: [String: Any]
   ) throws -> MSALAccount {
-    guard let account = try accounts(for: parameters).first else {
+    // Without a value any account would match.
+    guard (parameters.identifier ?? parameters.username).nonBlank != nil,
+      let account = try accounts(for: parameters).first
+    else {
       throw NSError(
         specific: MSALInternalError.internalErrorAccountRequired.rawValue,
         "No account with \(name) is signed in to this application.", advice: "Sign in interactively.",
@@ -109,9 +120,9 @@ extension MSALPublicClientApplication {
     return account
   }
 
-  /// The one account that is signed in. A change of it is remembered in the cache.
+  /// The one account that is signed in, and that of the call before. It is remembered in the cache.
   func currentAccount() async throws -> (current: MSALAccount?, previous: MSALAccount?) {
-    let accounts = try await accounts(AccountsQuery())
+    let accounts = try await accounts(AccountsQuery(), fromDevice: true)
     // An unreadable account may be a second one, or the previous one.
     do {
       try await client.cache.snapshot().checkComplete()
@@ -134,13 +145,17 @@ extension MSALPublicClientApplication {
 
   /// Remembers the one account of the application.
   ///
-  /// - Returns: The account remembered before, if it was another.
+  /// - Returns: The account remembered before, with its tenant profiles if the cache still has them.
   private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
     let clientID = client.configuration.clientID
     let previous = try await client.cache.accountMetadata(clientID: clientID, of: nil)?.principal
-    guard previous?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() else { return nil }
-    try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) { $0.principal = current }
-    return previous
+    if previous?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() {
+      try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) { $0.principal = current }
+    }
+    guard let previous else { return nil }
+    let filter = AccountFilter(
+      clientID: clientID, signedInOnly: false, homeAccountID: previous.homeAccountID)
+    return try await client.cache.accounts(filter).first ?? previous
   }
 
   /// Signs an account out; without options only of this application and not in the browser.
@@ -154,15 +169,19 @@ extension MSALPublicClientApplication {
     } catch {
       failure = NSError(error)
     }
-    if let options, options.fromBrowser {
-      try await session { (client) throws(IdentityError) in
-        try await client.signOut(account.account, options)
+    do {
+      if let options, options.fromBrowser {
+        try await session { (client) throws(IdentityError) in
+          try await client.signOut(account.account, options)
+        }
+      } else {
+        try await identity { () throws(IdentityError) in
+          guard let options else { return try await client.remove(account.account) }
+          try await client.signOut(account.account, options)
+        }
       }
-    } else {
-      try await identity { () throws(IdentityError) in
-        guard let options else { return try await client.remove(account.account) }
-        try await client.signOut(account.account, options)
-      }
+    } catch {
+      failure = failure ?? error
     }
     for provider in config.cacheConfig.externalAccountProviders {
       do {
@@ -226,5 +245,14 @@ extension Account {
     self.init(
       homeAccountID: identifier, username: account.username, environment: account.environment,
       tenantProfiles: account.tenantProfiles?.map(\.profile) ?? [])
+  }
+
+  /// The account with profiles of tenants that it has none of.
+  fileprivate func adding(_ profiles: [TenantProfile]) -> Account {
+    let known = Set(tenantProfiles.map { $0.tenantID.lowercased() })
+    return Account(
+      homeAccountID: homeAccountID, username: username, environment: environment,
+      tenantProfiles: tenantProfiles + profiles.filter { !known.contains($0.tenantID.lowercased()) },
+      source: source)
   }
 }

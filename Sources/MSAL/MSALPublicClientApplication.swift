@@ -260,7 +260,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     try await accounts(AccountsQuery(parameters), fromDevice: true)
   }
 
-  /// Gets the current account of an application for one user, and the previous one if it differs.
+  /// Gets the current account of an application for one user, of the cache or of the machine's identity broker, and that of the
+  /// call before, which may be the same.
   ///
   /// The block is called before this returns unless the parameters have a queue.
   @preconcurrency
@@ -274,7 +275,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     ) { [self] in try await currentAccount() }
   }
 
-  /// Gets the current account of an application for one user, and the previous one if it differs.
+  /// Gets the current account of an application for one user, of the cache or of the machine's identity broker, and that of the
+  /// call before, which may be the same.
   ///
   /// - Throws: `NSError`: ``MSALError/internal`` with ``MSALInternalError/internalErrorAmbiguousAccount`` when
   ///   several accounts are signed in.

@@ -51,6 +51,7 @@ extension ApplicationTests {
       let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test")
       #expect(account.isSSOAccount)
+      #expect(try await application.currentAccount(with: nil) == (account, nil))
       let result = try await application.silent(account)
       #expect(result.account.identifier == account.identifier)
       #expect(try application.allAccounts().map(\.isSSOAccount) == [true])

@@ -165,8 +165,13 @@ extension ApplicationTests {
       // A cached token changes nothing that they do not know.
       _ = try await application.acquireTokenSilent(
         with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
+      // What another library knows of an account is added to what is known already.
+      provider.alice.withLock { $0 = MSALAccount(account.account.with(tenant: "fabrikam")) }
+      let accounts = try application.allAccounts()
+      #expect(accounts.map(\.username) == ["alice@contoso.test", "carol@contoso.example"])
       #expect(
-        try application.allAccounts().map(\.username) == ["alice@contoso.test", "carol@contoso.example"])
+        accounts[0].tenantProfiles?.map(\.tenantId)
+          == account.tenantProfiles.map { $0.map(\.tenantId) + ["fabrikam"] })
       try application.remove(account)
       #expect(
         provider.events.withLock { $0 } == ["update alice@contoso.test", "remove alice@contoso.test"])
@@ -187,8 +192,10 @@ extension ApplicationTests {
 }
 
 /// Another library with one account.
-private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
+final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   let events = Mutex<[String]>([])
+  /// What it knows of another library's account.
+  let alice = Mutex<MSALAccount?>(nil)
   /// The error of a removal.
   private let failure: NSError?
 
@@ -208,11 +215,24 @@ private final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   }
 
   func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol] {
-    [
-      MSALAccount(
-        Account(
-          homeAccountID: "carol.contoso", username: "carol@contoso.example",
-          environment: "login.windows.net", tenantProfiles: []))
-    ]
+    let carol = MSALAccount(
+      Account(
+        homeAccountID: "carol.contoso", username: "carol@contoso.example", environment: "login.windows.net",
+        tenantProfiles: []))
+    let alice = alice.withLock { $0 }
+    return [alice, carol].compactMap(\.self)
+  }
+}
+
+extension Account {
+  /// What another library knows of the account: its profile in another tenant.
+  fileprivate func with(tenant: String) -> Account {
+    Account(
+      homeAccountID: homeAccountID, username: username, environment: environment,
+      tenantProfiles: [
+        TenantProfile(
+          tenantID: tenant, localAccountID: "guest", username: nil, name: nil, environment: environment,
+          isHomeTenant: false, claims: nil)
+      ])
   }
 }

@@ -40,6 +40,12 @@ extension ApplicationTests {
       let byProfile = MSALAccountEnumerationParameters(
         tenantProfileIdentifier: TestPerson.alice.uid)
       #expect(try application.accounts(for: byProfile) == [account])
+      // A blank value filters nothing, and names no account.
+      #expect(try application.accounts(for: MSALAccountEnumerationParameters(identifier: " ")) == [account])
+      for blank in ["", " "] {
+        #expect(throws: NSError.self) { try application.account(forIdentifier: blank) }
+        #expect(throws: NSError.self) { try application.account(forUsername: blank) }
+      }
       #expect(try await application.accountsFromDevice(for: MSALAccountEnumerationParameters()) == [account])
 
       entra.goOffline()
@@ -169,6 +175,10 @@ extension ApplicationTests {
     }
 
     @Test(.conformance(69)) func `The browser is signed out on request`() async throws {
+      let provider = ExternalAccounts()
+      let application = try MSALPublicClientApplication.test(entra) {
+        $0.cacheConfig.addExternalAccountProvider(provider)
+      }
       let account = try await application.signIn().account
       let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
       parameters.signoutFromBrowser = true
@@ -179,6 +189,8 @@ extension ApplicationTests {
       #expect(
         await code { try await application.signout(with: account, signoutParameters: parameters) }
           == MSALError.userCanceled.rawValue)
+      // The other libraries hear of the removal all the same.
+      #expect(provider.events.withLock { $0 }.count { $0 == "remove alice@contoso.test" } == 2)
     }
 
     @Test(.conformance(40)) func `With two accounts there is no current account`() async throws {
@@ -190,8 +202,11 @@ extension ApplicationTests {
       let error = try await failure { try await application.currentAccount(with: nil) }
       #expect(error.internalCode == -42102)
       try application.remove(alice)
-      #expect(try await application.currentAccount(with: nil) == (bob, alice))
-      #expect(try await application.currentAccount(with: nil) == (bob, nil))
+      let (current, previous) = try await application.currentAccount(with: nil)
+      #expect(current == bob && previous == alice)
+      // The cache still has the account, and so what is known of it.
+      #expect(previous?.tenantProfiles?.isEmpty == false)
+      #expect(try await application.currentAccount(with: nil) == (bob, bob))
     }
 
     @Test(.conformance(71)) func `A failed save is reported with the result`() async throws {
