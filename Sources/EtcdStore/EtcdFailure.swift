@@ -1,9 +1,9 @@
 import HTTPSupport
-import StoreSupport
+package import StoreSupport
 import TokenCache
 
 /// Why a request to etcd failed.
-package struct EtcdFailure: Error {
+package struct EtcdFailure: StoreFailure {
   enum Cause: Sendable {
     /// etcd's own error, with its gRPC code.
     case refused(code: Int64, message: String)
@@ -93,6 +93,9 @@ package struct EtcdFailure: Error {
 
   /// The same for a call that has sent a commit, and cannot know what became of it.
   var withUnknownOutcome: EtcdFailure { EtcdFailure(cause: cause, outcomeIsUnknown: true) }
+
+  package var disposition: Disposition { .fatal }
+  package var leavesOutcomeOpen: Bool { outcomeIsUnknown }
 
   /// What it is to the store's users.
   var cacheError: CacheError {

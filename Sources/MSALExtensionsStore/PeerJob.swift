@@ -197,6 +197,8 @@ final class PeerJob: StoreBackend {
 /// The underlying error when another program removed a lock that was held.
 struct LockLost: StoreFailure {
   var disposition: Disposition { .retry }
+  /// Nothing is written without the lock.
+  var leavesOutcomeOpen: Bool { false }
 }
 
 extension CacheDocument {

@@ -86,10 +86,11 @@ final class PendingCommit: Sendable {
 }
 
 extension CacheError {
-  /// The error of a call whose commit was sent, where nothing says what became of it.
+  /// The error of a call whose commit was sent, where nothing says what became of it. The same if it says so already.
   package var withUnknownOutcome: CacheError {
-    CacheError(
-      code, "\(message) The write may or may not have been applied. Check before retrying.", advice: advice,
-      underlyingError: underlyingError, remedy: remedy)
+    let warning = " The write may or may not have been applied. Check before retrying."
+    if message.hasSuffix(warning) { return self }
+    return CacheError(
+      code, message + warning, advice: advice, underlyingError: underlyingError, remedy: remedy)
   }
 }

@@ -137,7 +137,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
         case .applied(let number) where committed.indices.contains(number):
           return .success(committed[number].value)
         default:
-          commit.end(isUncertain: leavesOutcomeOpen(error))
+          commit.end(isUncertain: error.leavesOutcomeOpen)
           throw error
         }
       }
@@ -160,7 +160,8 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
           do throws(Failure) {
             return try backend.remove(removal, from: group, turn)
           } catch {
-            commit.end(isUncertain: leavesOutcomeOpen(error))
+            // One that took too long has perhaps not even found what to remove.
+            commit.end(isUncertain: error.leavesOutcomeOpen && cacheError(error).code != .timedOut)
             throw error
           }
         }
@@ -170,12 +171,6 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
         throw commit.explained(error)
       }
     }
-  }
-
-  /// Whether a commit that failed so may still have been applied. One that was cancelled was given up by its caller, whose
-  /// error has to say so.
-  private func leavesOutcomeOpen(_ failure: Failure) -> Bool {
-    failure.meansRetry || cacheError(failure).code == .cancelled
   }
 
   /// Runs blocking work that takes no lock.

@@ -57,6 +57,9 @@ extension SecretServiceError: StoreFailure {
     default: .fatal
     }
   }
+
+  /// Nothing says what the service made of a request without a reply.
+  public var leavesOutcomeOpen: Bool { [.serviceGone, .timedOut, .cancelled].contains(self) }
 }
 
 extension ItemProperties {

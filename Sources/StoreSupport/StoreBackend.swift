@@ -5,9 +5,13 @@ public import TokenCache
 public protocol StoreFailure: Error {
   /// What the store does about it.
   var disposition: Disposition { get }
+  /// Whether a commit that failed so may have been applied all the same (default: if the call begins again).
+  var leavesOutcomeOpen: Bool { get }
 }
 
 extension StoreFailure {
+  public var leavesOutcomeOpen: Bool { meansRetry }
+
   /// Whether the backend went away, so that the call begins again.
   var meansRetry: Bool { if case .retry = disposition { true } else { false } }
 }
@@ -31,6 +35,10 @@ public enum Disposition: StoreFailure {
 extension CacheError: StoreFailure {
   /// That of the underlying error; ``Disposition/fatal`` if it has none.
   public var disposition: Disposition { (underlyingError as? any StoreFailure)?.disposition ?? .fatal }
+  /// That of the underlying error; if it has none, whether the caller gave the call up.
+  public var leavesOutcomeOpen: Bool {
+    (underlyingError as? any StoreFailure)?.leavesOutcomeOpen ?? (code == .cancelled)
+  }
 }
 
 /// What keeps groups, while one call of a ``GroupStore`` works on a thread that may block. It loads, commits and removes,

@@ -181,4 +181,16 @@ struct DaemonFaultTests {
       try await TokenCacheAccessor(store: store, group: group).save(token)
     }
   }
+
+  @Test(arguments: ["SearchItems", "CreateItem"])
+  func `A save says that it may have been applied if the keyring did not answer after it was sent`(
+    method: String
+  ) async throws {
+    let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
+    service.setAnswer(method, .error("org.freedesktop.DBus.Error.TimedOut"))
+    let cache = TokenCacheAccessor(store: service.store(), group: try KeychainGroup("org.example.shared"))
+    let error = await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(token) }
+    #expect(error?.message.contains("may or may not have been applied") == service.hasBeenWrittenTo)
+    #expect(service.hasBeenWrittenTo == (method == "CreateItem"))
+  }
 }
