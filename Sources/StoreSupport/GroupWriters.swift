@@ -108,12 +108,12 @@ final class GroupWriter: Sendable {
 
   func unlock() { file?.unlock() }
 
-  /// Adds to an error how to find the process that holds the lock file, where there is no other advice.
+  /// Adds to an error how to find the process that holds the lock file.
   func advising(_ error: CacheError) -> CacheError {
-    guard let path, error.advice == nil else { return error }
+    guard let path else { return error }
+    let holder = "Another process may hold the group's lock; \"fuser -v \(shellQuoted(path))\" says which."
     return CacheError(
-      error.code, error.message,
-      advice: "Another process may hold its lock; \"fuser -v \(shellQuoted(path))\" says which.",
+      error.code, error.message, advice: error.advice.map { "\($0) \(holder)" } ?? holder,
       underlyingError: error.underlyingError)
   }
 }
