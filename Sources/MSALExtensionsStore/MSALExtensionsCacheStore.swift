@@ -32,7 +32,8 @@ public final class MSALExtensionsCacheStore: CacheStore {
   ///   - peer: The cache to share.
   ///   - group: Its name as a group.
   ///   - collection: The label or name of the collection (default: the default collection, which all the libraries use).
-  ///   - prompt: Whether the keyring may ask the user to unlock it.
+  ///   - prompt: Whether the keyring may ask the user to unlock it. KeePassXC needs the permission to make and to delete
+  ///     items.
   ///   - timeout: How long a call may take, without prompts.
   ///   - lockTimeout: How long a call waits for other programs that hold the lock.
   ///   - allowsPlainSession: Whether tokens may cross the bus as plaintext if the keyring refuses to encrypt them.

@@ -13,6 +13,8 @@ struct PeerItem {
   private let collection: ObjectPath
   private let label: String
   private let attributes: [String: String]
+  /// KeePassXC responds to every new and every deleted item with a prompt.
+  private let mayPrompt: Bool
   private let cancellable: Cancellable
 
   init(
@@ -22,6 +24,7 @@ struct PeerItem {
     self.attributes = attributes
     self.cancellable = cancellable
     client = access.connection
+    mayPrompt = access.mayPrompt
     collection = try client.path(ofUnlockedCollection: access.collection, cancellable)
   }
 
@@ -50,14 +53,14 @@ struct PeerItem {
       try delete(Array(paths.dropFirst()))
     } else {
       _ = try client.create(
-        label: label, attributes: attributes, secret: payload, in: collection, prompt: false, cancellable)
+        label: label, attributes: attributes, secret: payload, in: collection, prompt: mayPrompt, cancellable)
     }
   }
 
   func delete(_ paths: [ObjectPath]) throws(SecretServiceError) {
     for path in paths {
       do throws(SecretServiceError) {
-        try client.delete(path, prompt: false, cancellable)
+        try client.delete(path, prompt: mayPrompt, cancellable)
       } catch .noSuchItem {}
     }
   }

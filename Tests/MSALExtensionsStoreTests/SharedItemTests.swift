@@ -228,6 +228,41 @@ struct SharedItemTests {
     #expect(try await payloads().isEmpty)
   }
 
+  @Test func `A keyring that asks before each new or deleted item is used with the permission to prompt`()
+    async throws
+  {
+    let item = FakeService.collection + "/1"
+    let exists = Atomic(false)
+    let service = try FakeService([
+      "SearchItems": .computed { _ in
+        .reply([.objectPaths(exists.load(ordering: .relaxed) ? [item] : []), .objectPaths([])])
+      },
+      "GetAll": .reply([
+        .properties([
+          "Attributes": .dictionary(allAttributes), "Label": .string(""), "Locked": .boolean(false),
+        ])
+      ]),
+      "GetSecrets": .computed { _ in
+        let secret = Variant.tuple([
+          .objectPath(FakeService.session), .bytes([]), .bytes(Array("{}".utf8)), .string("text/plain"),
+        ])
+        return .reply([.array(of: "{o(oayays)}", [.entry(.objectPath(item), secret)])])
+      },
+      "CreateItem": .computed { _ in
+        exists.store(true, ordering: .relaxed)
+        return .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
+      },
+      "SetSecret": .reply([]), "Delete": .reply([.objectPath(FakeService.prompt)]),
+      "Prompt": .completion(.objectPath(item)),
+    ])
+    let store = MSALExtensionsCacheStore(
+      store.peer, prompt: .allowed(waitingUpTo: .seconds(120)), timeout: .seconds(120),
+      client: SecretServiceConnection(busAddress: service.keyring.busAddress, allowsPlainSession: true))
+    try await TokenCacheAccessor(store: store).save(SampleToken("one", account: 1))
+    #expect(try await store.remove(.everything, in: .default) == 1)
+    #expect(service.calls.count { $0 == "Prompt" } == 2)
+  }
+
   @Test func `Ten thousand records survive a change`() async throws {
     var document = CacheDocument()
     for account in 0..<2000 {
