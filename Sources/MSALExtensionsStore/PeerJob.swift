@@ -94,17 +94,28 @@ final class PeerJob: StoreBackend {
   }
 
   func write(_ payload: SecretBytes, over contents: PeerContents) throws(CacheError) {
-    try checkLock()
-    switch peer.place {
-    case .file(let path):
-      var data = unsafe payload.withUnsafeBytes { unsafe Data($0) }
-      defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
-      try FileContents.replace(path, with: data)
-      try FileContents.touch(.init(path))
-    case .item:
-      try onItem { (item) throws(SecretServiceError) in try item.write(payload, over: contents.paths) }
+    try signalling { () throws(CacheError) in
+      switch peer.place {
+      case .file(let path):
+        var data = unsafe payload.withUnsafeBytes { unsafe Data($0) }
+        defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
+        try FileContents.replace(path, with: data)
+        // The new file is younger than the old one even if this fails.
+        try? FileContents.touch(.init(path))
+      case .item:
+        try onItem { (item) throws(SecretServiceError) in try item.write(payload, over: contents.paths) }
+      }
     }
+  }
+
+  /// Changes the cache and touches its signals, before the change as well: what cannot be signalled is not changed, and a
+  /// change that was made is not reported as failed.
+  private func signalling(_ change: () throws(CacheError) -> Void) throws(CacheError) {
     try touchSignals()
+    try checkLock()
+    // Also after a failure: it may have been made in part.
+    defer { try? touchSignals() }
+    try change()
   }
 
   /// Removes the cache as a whole, for all programs that use it.
@@ -118,25 +129,18 @@ final class PeerJob: StoreBackend {
         return (0, true)
       } catch  where error.code == .damaged {}
     }
-    try checkLock()
-    let count = try removeAll()
-    if count > 0 { try touchSignals() }
-    return (count, true)
-  }
-
-  /// - Returns: How many items or files there were.
-  private func removeAll() throws(CacheError) -> Int {
     switch peer.place {
     case .file(let path):
-      guard try FileContents.read(path) != nil else { return 0 }
-      try FileContents.remove(path)
-      return 1
+      guard try FileContents.read(path) != nil else { return (0, true) }
+      try signalling { () throws(CacheError) in try FileContents.remove(path) }
+      return (1, true)
     case .item:
-      return try onItem { (item) throws(SecretServiceError) in
-        let paths = try item.found().map(\.path)
-        try item.delete(paths)
-        return paths.count
+      let paths = try onItem { (item) throws(SecretServiceError) in try item.found().map(\.path) }
+      if paths.isEmpty { return (0, true) }
+      try signalling { () throws(CacheError) in
+        try onItem { (item) throws(SecretServiceError) in try item.delete(paths) }
       }
+      return (paths.count, true)
     }
   }
 
@@ -145,8 +149,9 @@ final class PeerJob: StoreBackend {
     try takeLock()
     guard try read().document == document, lock?.isStillHeld == true else { return false }
     if let signal = peer.signals.first(where: { $0.path == path }) {
-      try FileContents.overwrite(path, leaving: signal.contents)
-      try touchSignals()
+      try signalling { () throws(CacheError) in
+        try FileContents.overwrite(path, leaving: signal.contents)
+      }
     } else {
       try FileContents.overwrite(path, leaving: "")
       try FileContents.remove(path)

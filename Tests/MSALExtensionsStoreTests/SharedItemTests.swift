@@ -134,6 +134,19 @@ struct SharedItemTests {
     }
   }
 
+  @Test func `A change that cannot be signalled is not made`() async throws {
+    try await create(theirs)
+    mkdir(directory.path + "/peer", 0o700)
+    #expect(mkdir(location, 0o700) == 0)
+    let error = await expectCacheError(.unavailable) { try await save("mine") }
+    #expect(error?.message.contains(location) == true)
+    await expectCacheError(.unavailable) { try await store.remove(.everything, in: .default) }
+    #expect(try await payloads() == [theirs])
+    rmdir(location)
+    try await save("mine")
+    #expect(try await payloads() != [theirs])
+  }
+
   @Test func `An unchanged cache is not written`() async throws {
     try await create(theirs)
     try await cache.removeExpired()
