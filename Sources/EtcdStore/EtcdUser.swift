@@ -33,10 +33,8 @@ final class EtcdSession: Sendable {
   private struct State {
     /// Empty before the first request; `nil` in it where etcd has authentication disabled.
     var token: String??
-    /// A password that a person gave.
+    /// A password that a person gave, or unlocked the keyring for.
     var password: SecretBytes?
-    /// Whether a person was asked for it, or for that of the keyring.
-    var wasAsked = false
   }
 
   init(_ user: EtcdUser, environment: [String: String], busAddress: String?) {
@@ -85,7 +83,7 @@ final class EtcdSession: Sendable {
 
   /// How long a person has to be asked for the password, or for the keyring's; `nil` where none has, or was before.
   private var promptTimeout: Duration? {
-    if state.withLock(\.wasAsked) { return nil }
+    if state.withLock({ $0.password != nil }) { return nil }
     return switch user.password {
     case .passphrase: .seconds(600)
     case .keyring(_, .allowed(let time), _): time
@@ -104,9 +102,7 @@ final class EtcdSession: Sendable {
     guard let promptTimeout else { return }
     try await queue.run(timeout: promptTimeout, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
       [self] (cancellable) throws(CacheError) in
-      if state.withLock(\.wasAsked) { return }
-      _ = try password(cancellable)
-      state.withLock { $0.wasAsked = true }
+      if self.promptTimeout != nil { _ = try password(cancellable) }
     }
   }
 
@@ -115,11 +111,25 @@ final class EtcdSession: Sendable {
     .timedOut, "etcd's password did not come in time.", advice: "Try again.")
 
   private func password(_ cancellable: Cancellable) throws(CacheError) -> SecretBytes {
-    if let password = state.withLock(\.password) { return password }
-    let password = try user.password.password(
-      of: "etcd's user \(user.name)", attribute: ("etcd-user", user.name), environment: environment,
-      busAddress: busAddress, cancellable)
-    if case .passphrase = user.password { state.withLock { $0.password = password } }
-    return password
+    let known = state.withLock(\.password)
+    var source = user.password
+    switch source {
+    case .passphrase: if let known { return known }
+    // A person has no time to answer within a request.
+    case .keyring(let collection, .allowed, let allowsPlain) where known != nil:
+      source = .keyring(collection: collection, allowsPlainSession: allowsPlain)
+    default: break
+    }
+    do throws(CacheError) {
+      let password = try source.password(
+        of: "etcd's user \(user.name)", attribute: ("etcd-user", user.name), environment: environment,
+        busAddress: busAddress, cancellable)
+      if known != nil || promptTimeout != nil { state.withLock { $0.password = password } }
+      return password
+    } catch {
+      // The keyring was locked again.
+      guard let known, case .unlock = error.disposition else { throw error }
+      return known
+    }
   }
 }

@@ -84,6 +84,36 @@ struct UserTests {
     }
   }
 
+  @Test func `A keyring that is locked again is not unlocked within a request`() async throws {
+    let secret = Variant.tuple([
+      .objectPath(FakeService.session), .bytes([]), .bytes(Array("password".utf8)), .string("text/plain"),
+    ])
+    let item = FakeService.collection + "/1"
+    let service = try FakeService([
+      "Locked": .inTurn(.reply([.variant(.boolean(true))]), then: .reply([.variant(.boolean(false))])),
+      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+      "GetSecrets": .reply([.array(of: "{o(oayays)}", [.entry(.objectPath(item), secret)])]),
+      "Unlock": .reply([.objectPaths([]), .objectPath(FakeService.prompt)]),
+      "Prompt": .completion(.objectPaths([FakeService.collection])),
+    ])
+    let source = KeySource.keyring(prompt: .allowed(waitingUpTo: .seconds(120)), allowsPlainSession: true)
+    let session = EtcdSession(
+      EtcdUser(name: "cache", password: source), environment: [:], busAddress: service.keyring.busAddress)
+    let endpoint = try EtcdEndpoint("https://localhost:1")
+    func token() async throws -> String? {
+      try await session.token(at: endpoint, within: .seconds(120)) { _, password in password }
+    }
+    #expect(throws: CacheError.self) { try session.checkPassword() }
+    try await session.askForPassword()
+    #expect(service.calls.count { $0 == "Prompt" } == 1)
+    #expect(try await token() == "password")
+
+    service.setAnswer("Locked", .reply([.variant(.boolean(true))]))
+    session.forget("password")
+    #expect(try await token() == "password")
+    #expect(service.calls.count { $0 == "Prompt" } == 1)
+  }
+
   @Test(.fault("no password"))
   func `A person has minutes for the password also where members have seconds to answer`() async throws {
     let user = EtcdUser(
