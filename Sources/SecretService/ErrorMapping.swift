@@ -55,6 +55,12 @@ extension SecretServiceError {
     }
   }
 
+  /// The error of a call that connects to the bus, or finds or starts a program on it; `absent` unless it has another reason.
+  init(finding error: GLibError, orElse absent: SecretServiceError, _ cancellable: Cancellable) {
+    let failure = Self(error, calling: "GetNameOwner", on: .service, cancellable)
+    self = error == .outOfDescriptors || [.timedOut, .cancelled].contains(failure) ? failure : absent
+  }
+
   private init(dbusName name: String, message: String, on target: CallTarget) {
     switch name {
     case "org.freedesktop.Secret.Error.IsLocked":

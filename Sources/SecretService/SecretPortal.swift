@@ -27,7 +27,8 @@ package struct SecretPortal {
     do throws(GLibError) {
       bus = try BusConnection(address: busAddress, cancellable)
     } catch {
-      throw error.isIO(G_IO_ERROR_CANCELLED) ? SecretPortalError(error, cancellable) : .noSessionBus
+      let failure = SecretPortalError(error, cancellable)
+      throw error == .outOfDescriptors || [.timedOut, .cancelled].contains(failure) ? failure : .noSessionBus
     }
     let name = Variant.string(Self.name)
     do throws(GLibError) {
@@ -37,7 +38,8 @@ package struct SecretPortal {
       owner = try bus.ask("GetNameOwner", [name], reply: "(s)", cancellable)?.string ?? ""
       self.bus = bus
     } catch {
-      throw error.dbusName == nil ? SecretPortalError(error, cancellable) : .noPortal
+      let failure = SecretPortalError(error, cancellable)
+      throw error.dbusName == nil || failure == .timedOut ? failure : .noPortal
     }
   }
 
@@ -211,24 +213,17 @@ private let onReadable: GUnixFDSourceFunc = { _, _, data in
 extension SecretPortalError {
   /// Translates the error of a call on the bus.
   fileprivate init(_ error: GLibError, _ cancellable: Cancellable) {
-    switch error.dbusName {
-    case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownInterface",
-      "org.freedesktop.DBus.Error.UnknownObject":
+    switch (error.dbusName, SecretServiceError(error, calling: "RetrieveSecret", on: .service, cancellable)) {
+    case ("org.freedesktop.DBus.Error.UnknownMethod", _), ("org.freedesktop.DBus.Error.UnknownInterface", _),
+      ("org.freedesktop.DBus.Error.UnknownObject", _):
       self = .noBackend
-    case "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.portal.Error.NotAllowed":
+    case ("org.freedesktop.DBus.Error.AccessDenied", _), ("org.freedesktop.portal.Error.NotAllowed", _):
       self = .notAllowed(message: error.message)
-    case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
-      "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
-      self = .portalGone
-    case let name?: self = .refused(name: name, message: error.message)
-    case nil where error.isIO(G_IO_ERROR_CANCELLED):
-      self = cancellable.isPastDeadline ? .timedOut : .cancelled
-    case nil where error.isIO(G_IO_ERROR_TIMED_OUT): self = .timedOut
-    case nil where error.isIO(G_IO_ERROR_CLOSED) || error.isIO(G_IO_ERROR_BROKEN_PIPE): self = .portalGone
-    case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
-      // GDBus: the reply does not have the expected type.
-      self = .malformedAnswer("RetrieveSecret")
-    case nil: self = .refused(name: "\(error.domain) \(error.code)", message: error.message)
+    case (_, .timedOut): self = .timedOut
+    case (_, .cancelled): self = .cancelled
+    case (_, .serviceGone): self = .portalGone
+    case (_, .malformedAnswer(let method)): self = .malformedAnswer(method)
+    case (let name, _): self = .refused(name: name ?? "\(error.domain) \(error.code)", message: error.message)
     }
   }
 }

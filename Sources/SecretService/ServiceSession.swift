@@ -27,12 +27,7 @@ final class ServiceSession: Sendable {
     do {
       bus = try BusConnection(address: busAddress, cancellable)
     } catch {
-      switch SecretServiceError(error, calling: "Hello", on: .service, cancellable) {
-      case .timedOut: throw .timedOut
-      case .cancelled: throw .cancelled
-      case let failure where error == .outOfDescriptors: throw failure
-      default: throw .noSessionBus
-      }
+      throw SecretServiceError(finding: error, orElse: .noSessionBus, cancellable)
     }
     owner = try Self.findOwner(bus, cancellable)
     // Its class is initialized while no other thread uses this connection.
@@ -188,12 +183,7 @@ final class ServiceSession: Sendable {
       if let owner = try owner() { return owner }
       throw GLibError.unexplained
     } catch {
-      switch SecretServiceError(error, calling: "GetNameOwner", on: .service, cancellable) {
-      case .timedOut: throw .timedOut
-      case .cancelled: throw .cancelled
-      case let failure where error == .outOfDescriptors: throw failure
-      default: throw .noSecretService
-      }
+      throw SecretServiceError(finding: error, orElse: .noSecretService, cancellable)
     }
   }
 

@@ -70,6 +70,7 @@ struct PortalTests {
       (.error("org.freedesktop.DBus.Error.UnknownMethod"), .noBackend, .unavailable),
       (.error("org.freedesktop.portal.Error.NotAllowed"), .notAllowed(message: "fake"), .refused),
       (.error("org.freedesktop.DBus.Error.AccessDenied"), .notAllowed(message: "fake"), .refused),
+      (.error("org.freedesktop.DBus.Error.TimedOut"), .timedOut, .timedOut),
       (.error("org.example.Odd"), .refused(name: "org.example.Odd", message: "fake"), .refused),
       (.nonsense, .malformedAnswer("RetrieveSecret"), .refused),
       (.wrongType, .malformedAnswer("RetrieveSecret"), .refused),
