@@ -40,7 +40,7 @@ extension SecretServiceConnection {
     var isSecondTry = false
     while true {
       let session = try session(cancellable)
-      let encrypted = try session.encryptedSession()
+      let encrypted = try session.encryptedSession(cancellable)
       if paths.contains(where: { $0.owner != session.owner }) { throw .serviceGone }
       if paths.isEmpty { return [:] }
       var secrets: [ObjectPath: SecretBytes] = [:]
@@ -52,7 +52,7 @@ extension SecretServiceConnection {
           guard let path = entry[0].string.map({ ObjectPath(path: $0, owner: session.owner) }),
             wanted.contains(path)
           else { continue }
-          secrets[path] = try session.decode(entry[1])
+          secrets[path] = try session.decode(entry[1], in: encrypted)
         }
       } catch  where error == ServiceSession.undecodable && !isSecondTry {
         // The second try has a new session.
@@ -107,7 +107,7 @@ extension SecretServiceConnection {
       "\(ServiceInterface.item).Attributes": .dictionary(attributes),
     ])
     let session = try session(of: collection, cancellable)
-    let encoded = try session.encryptedSession().encode(secret)
+    let encoded = try session.encryptedSession(cancellable).encode(secret)
     return try session.change { () throws(SecretServiceError) in
       let reply = try session.call(
         "CreateItem", of: ServiceInterface.collection, at: collection.path,
@@ -140,7 +140,7 @@ extension SecretServiceConnection {
           in: path.collection, prompt: false, cancellable)
       }
     }
-    let encoded = try session.encryptedSession().encode(secret)
+    let encoded = try session.encryptedSession(cancellable).encode(secret)
     return try session.change { () throws(SecretServiceError) in
       _ = try session.call(
         "SetSecret", of: ServiceInterface.item, at: path.path, on: .item, [encoded], reply: "()", cancellable)

@@ -62,7 +62,7 @@ package final class SecretServiceConnection: Sendable {
 
   /// The algorithms of the session with the service.
   package func sessionAlgorithms(_ cancellable: Cancellable) throws(SecretServiceError) -> String {
-    try session(cancellable).encryptedSession().algorithms
+    try session(cancellable).encryptedSession(cancellable).algorithms
   }
 
   /// Runs `body` again, once, if the service ends while it runs. `body` must begin with a search for what
@@ -84,7 +84,7 @@ package final class SecretServiceConnection: Sendable {
     of path: ObjectPath? = nil, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ServiceSession {
     let session = if let openSession { openSession } else { try connect(cancellable) }
-    try session.checkOpening()
+    try session.openedSession()
     if let path, path.owner != session.owner { throw .serviceGone }
     return session
   }
@@ -105,7 +105,7 @@ package final class SecretServiceConnection: Sendable {
     if let failure = failure.withLock({ $0.take() }) { throw failure }
     let opened = try ServiceSession(busAddress: busAddress, cancellable)
     opened.open(allowsPlain: allowsPlainSession, cancellable)
-    _ = try opened.encryptedSession()
+    try opened.openedSession()
     current.withLock { $0 = opened }
     return opened
   }

@@ -12,15 +12,20 @@ final class ServiceSession: Sendable {
   /// The service's unique name on the bus.
   let owner: String
   let bus: BusConnection
-  private let encrypted = Mutex<Result<EncryptedSession, SecretServiceError>?>(nil)
-  /// Signalled when the encrypted session is open, or could not be opened.
-  private let isOpened = DispatchSemaphore(value: 0)
+  private let encrypted = Mutex(Opening())
   /// Whether the service has shown an item without ``ServiceInterface/contentType``, which every item of oo7 has.
   let keepsChanges = Atomic(false)
   /// Whether the service is KeePassXC, recognized by a prompt for a change or the attributes of an item.
   let isKeePassXC = Atomic(false)
   private let hasFailed = Atomic(false)
   private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
+
+  private struct Opening {
+    /// The encrypted session, or why it could not be opened; `nil` before that is known.
+    var result: Result<EncryptedSession, SecretServiceError>?
+    /// Signalled when it is known, one for each call that waits.
+    var waiting: [DispatchSemaphore] = []
+  }
 
   /// Connects to the bus and finds the service. Call ``open(allowsPlain:_:)`` next.
   init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
@@ -49,27 +54,36 @@ final class ServiceSession: Sendable {
       guard allowsPlain || session.algorithms != "plain" else { throw .encryptionRefused }
       return session
     }
-    encrypted.withLock { $0 = result }
-    isOpened.signal()
+    let waiting = encrypted.withLock { opening in
+      defer { opening = Opening(result: result) }
+      return opening.waiting
+    }
+    for call in waiting { call.signal() }
   }
 
   /// The encrypted session. Waits until it is open.
   ///
   /// - Throws: Why it could not be opened. The next call needs a new connection then.
-  func encryptedSession() throws(SecretServiceError) -> EncryptedSession {
-    isOpened.wait()
-    isOpened.signal()
-    do {
-      return try encrypted.withLock { $0 ?? .failure(.serviceGone) }.get()
-    } catch {
-      hasFailed.store(true, ordering: .relaxed)
-      throw error
-    }
+  func encryptedSession(_ cancellable: Cancellable) throws(SecretServiceError) -> EncryptedSession {
+    let isKnown = DispatchSemaphore(value: 0)
+    if let session = try openedSession(orSignal: isKnown) { return session }
+    if cancellable.wait(for: isKnown), let session = try openedSession() { return session }
+    throw cancellable.isPastDeadline ? .timedOut : .cancelled
   }
 
-  /// Throws where the encrypted session is known not to open.
-  func checkOpening() throws(SecretServiceError) {
-    if case .failure = encrypted.withLock({ $0 }) { _ = try encryptedSession() }
+  /// The encrypted session; `nil` while it is opened, after which a semaphore is signalled.
+  ///
+  /// - Throws: Why it could not be opened. The next call needs a new connection then.
+  @discardableResult
+  func openedSession(
+    orSignal isKnown: DispatchSemaphore? = nil
+  ) throws(SecretServiceError) -> EncryptedSession? {
+    let result = encrypted.withLock { opening in
+      if let isKnown, opening.result == nil { opening.waiting.append(isKnown) }
+      return opening.result
+    }
+    if case .failure = result { hasFailed.store(true, ordering: .relaxed) }
+    return try result?.get()
   }
 
   /// Whether the service still runs, as far as is known, and shares the session's key.
@@ -159,8 +173,8 @@ final class ServiceSession: Sendable {
     _ = try property("Collections", of: ServiceInterface.servicePath, on: .service, { $0 }, cancellable)
   }
 
-  func decode(_ secret: Variant) throws(SecretServiceError) -> SecretBytes {
-    guard let value = try encryptedSession().decode(secret) else { throw noting(Self.undecodable) }
+  func decode(_ secret: Variant, in session: EncryptedSession) throws(SecretServiceError) -> SecretBytes {
+    guard let value = session.decode(secret) else { throw noting(Self.undecodable) }
     return value
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import TestSupport
 
 @testable import SecretService
@@ -40,6 +41,33 @@ struct AdvanceConnectionTests {
     #expect(service.calls.count == 2)
     #expect(await algorithms(connection) == .failure(.encryptionRefused))
     #expect(service.calls.count == 4)
+  }
+
+  @Test func `A call waits for the session no longer than its own timeout, or until it is cancelled`()
+    async throws
+  {
+    let service = try FakeService(["OpenSession": .silence])
+    let connection = SecretServiceConnection(busAddress: service.keyring.busAddress)
+    connection.connectInAdvance(timeout: .seconds(600))
+    try await eventually { service.calls.contains("OpenSession") }
+    // On threads of their own: what is awaited is that the calls themselves end.
+    let (late, cancelled) = (Cancellable(timeout: .milliseconds(50)), Cancellable(timeout: .seconds(600)))
+    let results = AsyncStream<SecretServiceError?> { results in
+      for cancellable in [late, cancelled] {
+        DispatchQueue(label: "llavero.test").async {
+          do throws(SecretServiceError) {
+            _ = try connection.sessionAlgorithms(cancellable)
+            results.yield(nil)
+          } catch {
+            results.yield(error)
+          }
+        }
+      }
+    }
+    var ends = results.makeAsyncIterator()
+    #expect(await ends.next() == .timedOut)
+    cancelled.cancel()
+    #expect(await ends.next() == .cancelled)
   }
 
   @Test func `A session that ends before its first call is opened again`() async throws {
