@@ -158,4 +158,27 @@ struct StoreTests {
     }
     #expect(!fixture.isThere(fixture.keys))
   }
+
+  @Test(.enabled(if: access("/usr/bin/strace", X_OK) == 0, "strace is not installed"))
+  func `New directories are on the disk when the first save ends`() async throws {
+    let fixture = try Fixture()
+    let trace = fixture.directory + "/trace"
+    // A sanitizer cannot look for leaks in a process that is traced.
+    let environment = fixture.environment.merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
+    let result = try await Child.runApart(
+      "strace",
+      [
+        "-f", "-y", "-qq", "-e", "trace=?mkdir,mkdirat,fsync", "-o", trace, Worker.program, "save",
+        fixture.group.name, "saved", "1", "1",
+      ], environment: environment)
+    #expect(result.status == 0, "\(result.standardError)")
+    let calls = try String(decoding: fixture.bytes(trace), as: UTF8.self).split(separator: "\n")
+    let made = calls.indices.filter { calls[$0].contains("mkdir") && calls[$0].hasSuffix(" = 0") }
+    // "data", "llavero", "sealed", "groups" and the group's.
+    #expect(made.count == 5)
+    for index in made {
+      let parent = parentDirectory(of: String(calls[index].split(separator: "\"")[1]))
+      #expect(calls[index...].contains { $0.contains("fsync(") && $0.contains("<\(parent)>") })
+    }
+  }
 }

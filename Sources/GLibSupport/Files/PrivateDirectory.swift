@@ -31,16 +31,7 @@ package final class PrivateDirectory: Sendable {
   /// Opens a directory and makes it, and those above it, if they do not exist, for this user alone.
   package static func made(at path: String) throws(PrivateFileError) -> PrivateDirectory {
     if let directory = try existing(at: path) { return directory }
-    // Not g_mkdir_with_parents, which does not say which one could not be made.
-    var parent = ""
-    for name in path.split(separator: "/") {
-      parent += "/" + name
-      if mkdir(parent, 0o700) == 0 { continue }
-      let code = errno
-      if code != EEXIST, access(parent, F_OK) != 0 {
-        throw .system(call: "mkdir", path: parent, code: code)
-      }
-    }
+    try makeDirectory(path)
     guard let directory = try existing(at: path) else {
       throw .system(call: "open", path: path, code: ENOENT)
     }
@@ -153,6 +144,26 @@ package final class PrivateDirectory: Sendable {
   private func failure(_ call: String, _ name: String) -> PrivateFileError {
     .system(call: call, path: "\(path)/\(name)", code: errno)
   }
+}
+
+/// Makes a directory, and those above it, if they do not exist, for this user alone. Waits until they are on the disk.
+package func makeDirectory(_ path: String) throws(PrivateFileError) {
+  if access(path, F_OK) == 0 { return }
+  let parent = parentDirectory(of: path)
+  // Not g_mkdir_with_parents, which does not say which one could not be made.
+  if parent != path { try makeDirectory(parent) }
+  guard mkdir(path, 0o700) == 0 else {
+    let code = errno
+    // Another process may have made it. A symbolic link to nothing exists as well.
+    if code == EEXIST, access(path, F_OK) == 0 { return }
+    throw .system(call: "mkdir", path: path, code: code)
+  }
+  let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  // This user may perhaps write to it, but not list it.
+  if descriptor < 0 { return }
+  defer { close(descriptor) }
+  // EINVAL: the file system has no such operation.
+  if fsync(descriptor) != 0, errno != EINVAL { throw .system(call: "fsync", path: parent, code: errno) }
 }
 
 private func checkPrivate(_ descriptor: Int32, kind: mode_t, path: String) throws(PrivateFileError) {
