@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GLibSupport
+import CGLib
 import Glibc
 import TokenCache
 
@@ -10,24 +11,15 @@ enum FileContents {
 
   /// Reads a file; `nil` if it does not exist.
   static func read(_ path: String) throws(CacheError) -> Data? {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw failure("read", path)
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw CacheError(
-        .unavailable, "\(path) is not a regular file.",
-        advice: "Check what it is with \"ls -ld \(shellQuoted(path))\".")
-    }
-    guard var bytes = readAll(descriptor, limit: limit) else {
-      guard errno == EFBIG else { throw failure("read", path) }
+    do throws(PrivateFileError) {
+      guard var bytes = try readFile(path, limit: limit) else { return nil }
+      defer { wipe(&bytes) }
+      return Data(bytes)
+    } catch .system(_, _, EFBIG) {
       throw tooLarge(path)
+    } catch {
+      throw CacheError(.unavailable, "The file cannot be read. \(error)", advice: advice)
     }
-    defer { wipe(&bytes) }
-    return Data(bytes)
   }
 
   /// The beginning of an open file as text, empty if it cannot be read.
@@ -74,12 +66,10 @@ enum FileContents {
 
   /// Makes the directory of a file, closed to others, and those above it.
   static func makeDirectory(of path: String) throws(CacheError) {
-    let directory = parentDirectory(of: path)
-    if hasDirectory(path) { return }
-    try makeDirectory(of: directory)
-    // Another program may have made it. A symbolic link to nothing exists as well.
-    guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST && hasDirectory(path) else {
-      throw failure("made", directory)
+    do {
+      try GLibSupport.makeDirectory(parentDirectory(of: path))
+    } catch {
+      throw CacheError(.unavailable, "The directory cannot be made. \(error)", advice: advice)
     }
   }
 
@@ -119,8 +109,8 @@ enum FileContents {
   /// The error of the last system call; `done` is what was to be done with the file.
   static func failure(_ done: String, _ path: String) -> CacheError {
     let reason = systemReason()
-    return CacheError(
-      .unavailable, "\(path) cannot be \(done): \(reason).",
-      advice: "Check who owns it and its directory, and whether the disk is full.")
+    return CacheError(.unavailable, "\(path) cannot be \(done): \(reason).", advice: advice)
   }
+
+  private static let advice = "Check who owns it and its directory, and whether the disk is full."
 }

@@ -1,4 +1,5 @@
 package import GLibSupport
+import CGLib
 import Glibc
 import Synchronization
 package import TokenCache
