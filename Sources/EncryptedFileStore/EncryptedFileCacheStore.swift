@@ -139,18 +139,14 @@ public final class EncryptedFileCacheStore: SealedStore {
   /// - Returns: How many files were sealed again and how many could not be.
   /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
-    try await keys.withKeys { [keys, writers, directory] () async throws(CacheError) in
-      try await keys.changing(to: source) { (cancellable) throws(CacheError) in
-        let directory = try directory.get()
-        return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
-          guard let files = try directory.directory(of: group) else { return RekeySummary() }
-          return try writers.locked(group) { (turn) throws(CacheError) in
-            try GroupFiles(group: group, keys: keys, directory: files).reseal(turn)
-          }
+    try await keys.changing(of: self, to: source) { [writers, directory] (cancellable) throws(CacheError) in
+      let directory = try directory.get()
+      return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
+        guard let files = try directory.directory(of: group) else { return RekeySummary() }
+        return try writers.locked(group) { (turn) throws(CacheError) in
+          try GroupFiles(group: group, keys: keys, directory: files).reseal(turn)
         }
       }
-    } unsealing: { [directory] (cancellable) throws(CacheError) in
-      try directory.get().unseal(makingStore: false, cancellable)
     }
   }
 }

@@ -77,21 +77,6 @@ public final class StoreKeys: Sendable {
     }
   }
 
-  /// Runs work that calls ``keys(in:)``, and again after `unseal` if the keys had to be unsealed first.
-  package func withKeys<T: Sendable>(
-    _ work: () async throws(CacheError) -> T,
-    unsealing unseal: @escaping @Sendable (Cancellable) throws(CacheError) -> Void
-  ) async throws(CacheError) -> T {
-    for _ in 0..<8 {
-      do throws(CacheError) {
-        return try await work()
-      } catch  where error.underlyingError is NotUnsealed {
-        try await unsealing(unseal)
-      }
-    }
-    return try await work()
-  }
-
   /// Runs blocking work that unseals or makes the keys, within the timeout of their source.
   package func unsealing(
     _ unseal: @escaping @Sendable (Cancellable) throws(CacheError) -> Void
@@ -189,13 +174,23 @@ public final class StoreKeys: Sendable {
     if let header = try? SealedKeys.Header(value) { try? source.forgetKey(header, surroundings) }
   }
 
-  /// Runs blocking work that changes the keys, within the timeouts of both sources and ten minutes.
-  package func changing<T: Sendable>(
-    to newSource: KeySource?, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
-  ) async throws(CacheError) -> T {
-    let source = state.withLock(\.source)
-    let timeout = source.timeout(timeout) + (newSource ?? source).timeout(timeout) + .seconds(600)
-    return try await run(timeout: timeout, work)
+  /// Runs blocking work that changes the keys, within the timeouts of both sources and ten minutes. It begins again
+  /// where the store has to be opened first, also because another process changed the keys meanwhile.
+  package func changing(
+    of store: some SealedStore, to newSource: KeySource?,
+    _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> RekeySummary
+  ) async throws(CacheError) -> RekeySummary {
+    var attempts = 0
+    while true {
+      let source = state.withLock(\.source)
+      let timeout = source.timeout(timeout) + (newSource ?? source).timeout(timeout) + .seconds(600)
+      do throws(CacheError) {
+        return try await run(timeout: timeout, work)
+      } catch  where error.underlyingError is NotUnsealed && attempts < 8 {
+        attempts += 1
+        try await store.open(makingStore: false)
+      }
+    }
   }
 
   private func surroundings(_ cancellable: Cancellable) -> KeySource.Surroundings {
