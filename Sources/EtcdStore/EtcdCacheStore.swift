@@ -182,27 +182,20 @@ final class EtcdAccess: Sendable {
       EtcdCondition(key: names.shard($0, of: group), modRevision: $1.modRevision)
     }
     // etcd takes a transaction without a get for one that any member may answer, also one that is cut off.
-    let outcome = try await bounded { [client, names, timeout] () async throws(EtcdFailure) in
-      try await client.transaction(if: conditions, [.look(names.keys)], until: .now + timeout)
-    }
-    guard outcome.succeeded, outcome.values[0]?.modRevision == keysRevision else { return nil }
-    return GroupContents(documents: kept.mapValues(\.document))
-  }
-
-  /// Waits for requests, and no longer than a call may take if the transport ignores that they are cancelled.
-  private func bounded<T: Sendable>(
-    _ work: @escaping @Sendable () async throws(EtcdFailure) -> T
-  ) async throws(CacheError) -> T {
-    let call = BoundedCall<T, CacheError>(
+    // No longer than a call may take, also if the transport ignores that it is cancelled.
+    let call = BoundedCall<EtcdOutcome, CacheError>(
       timeout: timeout + EtcdBackend.margin, onCancel: EtcdBackend.cancelled, onTimeout: EtcdBackend.timedOut)
-    let task = Task {
+    let request = Task { [client, names, timeout] in
       do throws(EtcdFailure) {
-        call.finish(.success(try await work()))
+        call.finish(
+          .success(try await client.transaction(if: conditions, [.look(names.keys)], until: .now + timeout)))
       } catch {
         call.finish(.failure(error.cacheError))
       }
     }
-    return try await call.run(abandon: { task.cancel() }) { _ in }
+    let outcome = try await call.run(abandon: { request.cancel() }) { _ in }
+    guard outcome.succeeded, outcome.values[0]?.modRevision == keysRevision else { return nil }
+    return GroupContents(documents: kept.mapValues(\.document))
   }
 
   func known(_ group: KeychainGroup) -> EtcdGroup {

@@ -36,10 +36,18 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
 
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if suspend(continuation) { start(self) }
+        let isWaiting = state.withLock { state in
+          if case .finished = state { return false }
+          state = .suspended(continuation)
+          return true
+        }
+        if isWaiting { start(self) } else { continuation.resume() }
       }
     } onCancel: {
       giveUp(cancelled, abandon)
+    }
+    guard case .finished(let result) = state.withLock({ $0 }) else {
+      preconditionFailure("resumed before the end")
     }
     return try result.get()
   }
@@ -58,25 +66,6 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
   private func giveUp(_ error: E, _ abandon: (@Sendable () -> Void)?) {
     finish(.failure(error))
     if let abandon { abandon() } else { cancellable.cancel() }
-  }
-
-  /// What the caller gets; read after the continuation was resumed.
-  private var result: Result<T, E> {
-    state.withLock { state in
-      guard case .finished(let result) = state else { preconditionFailure("resumed before the end") }
-      return result
-    }
-  }
-
-  /// Keeps the continuation, or resumes it and returns false if the call has finished already.
-  private func suspend(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-    let isWaiting = state.withLock { state in
-      if case .finished = state { return false }
-      state = .suspended(continuation)
-      return true
-    }
-    if !isWaiting { continuation.resume() }
-    return isWaiting
   }
 }
 
