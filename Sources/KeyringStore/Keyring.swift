@@ -43,7 +43,9 @@ final class Keyring: StoreBackend {
     // One look at an item's attributes for each group, not for each item.
     while let path = rest.first {
       rest.removeFirst()
-      guard let name = try item(path)?.attributes[KeyringItem.Attribute.group] else { continue }
+      guard let name = try client.item(path, cancellable)?.attributes[KeyringItem.Attribute.group] else {
+        continue
+      }
       if let group = try? KeychainGroup(name) { groups.insert(group) }
       let same = try Set(search([KeyringItem.Attribute.group: name]))
       rest.removeAll(where: same.contains)
@@ -69,7 +71,7 @@ final class Keyring: StoreBackend {
       var exists = false
       let name = [KeyringItem.Attribute.group: group.name, KeyringItem.Attribute.shard: shard.rawValue]
       for path in try search(name) {
-        guard let item = try item(path) else { continue }
+        guard let item = try client.item(path, cancellable) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
         if kind == .shard(shard) {
           found.append((item, shard))
@@ -95,7 +97,9 @@ final class Keyring: StoreBackend {
   ) throws(SecretServiceError) -> Bool {
     if wasQuiet { return false }
     if case .some(let shards) = shards, shards.allSatisfy({ loaded.version[$0] != nil }) { return false }
-    if !client.keepsChanges, let path = loaded.version.values.first?.first { _ = try item(path) }
+    if !client.keepsChanges, let path = loaded.version.values.first?.first {
+      _ = try client.item(path, cancellable)
+    }
     return !client.keepsChanges
   }
 
@@ -132,7 +136,7 @@ final class Keyring: StoreBackend {
         items.note(.foreign)
         continue
       }
-      if let item = try item(path) { items.note(KeyringItem.kind(of: item, in: group)) }
+      if let item = try client.item(path, cancellable) { items.note(KeyringItem.kind(of: item, in: group)) }
     }
     for (shard, copies) in try copies(at: paths, in: group) {
       if let shard, copies.count == 1 {
@@ -140,7 +144,7 @@ final class Keyring: StoreBackend {
         continue
       }
       for var copy in copies {
-        guard let item = try item(copy.path) else { continue }
+        guard let item = try client.item(copy.path, cancellable) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
         if case .shard(let shard) = kind {
           copy.modified = item.modified
@@ -199,7 +203,7 @@ final class Keyring: StoreBackend {
         } else {
           places[shard] = nil
         }
-        for copy in copies { try delete(copy) }
+        for copy in copies { try client.delete(copy, prompt: mayPrompt, cancellable) }
       }
     }
     return places
@@ -223,7 +227,7 @@ final class Keyring: StoreBackend {
     let paths = try paths(removal, of: group, limit: step)
     guard !paths.isEmpty else { return (0, true) }
     try turn.announce { () throws(SecretServiceError) in
-      for path in paths { try delete(path) }
+      for path in paths { try client.delete(path, prompt: mayPrompt, cancellable) }
     }
     return (paths.count, paths.count < step)
   }
@@ -245,7 +249,7 @@ final class Keyring: StoreBackend {
     var paths: [ObjectPath] = []
     for path in candidates {
       if paths.count == limit { break }
-      guard let item = try item(path) else { continue }
+      guard let item = try client.item(path, cancellable) else { continue }
       switch KeyringItem.kind(of: item, in: group) {
       case .shard: paths.append(path)
       case .otherVersion: if removal == .everything { paths.append(path) }
@@ -253,22 +257,6 @@ final class Keyring: StoreBackend {
       }
     }
     return paths
-  }
-
-  /// Deletes an item. One that is gone already is as good.
-  private func delete(_ path: ObjectPath) throws(SecretServiceError) {
-    do {
-      try client.delete(path, prompt: mayPrompt, cancellable)
-    } catch .noSuchItem {}
-  }
-
-  /// `nil` for an item that is gone.
-  private func item(_ path: ObjectPath) throws(SecretServiceError) -> ItemProperties? {
-    do {
-      return try client.item(path, cancellable)
-    } catch .noSuchItem {
-      return nil
-    }
   }
 
   private func search(_ attributes: [String: String]) throws(SecretServiceError) -> [ObjectPath] {

@@ -36,10 +36,9 @@ struct PeerItem {
     guard search.locked.isEmpty else { throw .itemsLocked(search.locked) }
     var items: [ItemProperties] = []
     for path in search.unlocked {
-      do throws(SecretServiceError) {
-        let item = try client.item(path, cancellable)
-        if item.ownAttributes == attributes { items.append(item) }
-      } catch .noSuchItem {}
+      if let item = try client.item(path, cancellable), item.ownAttributes == attributes {
+        items.append(item)
+      }
     }
     items.sort { ($0.modified, $0.path.description) > ($1.modified, $1.path.description) }
     let secrets = try client.secrets(of: items.map(\.path), cancellable)
@@ -58,10 +57,6 @@ struct PeerItem {
   }
 
   func delete(_ paths: [ObjectPath]) throws(SecretServiceError) {
-    for path in paths {
-      do throws(SecretServiceError) {
-        try client.delete(path, prompt: mayPrompt, cancellable)
-      } catch .noSuchItem {}
-    }
+    for path in paths { try client.delete(path, prompt: mayPrompt, cancellable) }
   }
 }

@@ -127,7 +127,8 @@ extension SecretServiceClient {
   /// - Throws: ``SecretServiceError``: `noSuchItem` if it does not exist.
   public func item(_ path: ObjectPath) async throws(SecretServiceError) -> ItemProperties {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.item(path, cancellable)
+      guard let item = try connection.item(path, cancellable) else { throw .noSuchItem }
+      return item
     }
   }
 
@@ -171,7 +172,7 @@ extension SecretServiceClient {
     _ item: ObjectPath, prompt: PromptPermission = .denied
   ) async throws(SecretServiceError) {
     try await perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
-      try connection.delete(item, prompt: prompt != .denied, cancellable)
+      guard try connection.delete(item, prompt: prompt != .denied, cancellable) else { throw .noSuchItem }
     }
   }
 }

@@ -72,13 +72,19 @@ extension SecretServiceConnection {
     }
   }
 
+  /// `nil` for an item that is gone.
   package func item(
     _ path: ObjectPath, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> ItemProperties {
+  ) throws(SecretServiceError) -> ItemProperties? {
     let session = try session(of: path, cancellable)
-    let reply = try session.call(
-      "GetAll", of: ServiceInterface.properties, at: path.path, on: .item, [.string(ServiceInterface.item)],
-      reply: "(a{sv})", cancellable)
+    let reply: [Variant]
+    do {
+      reply = try session.call(
+        "GetAll", of: ServiceInterface.properties, at: path.path, on: .item, [.string(ServiceInterface.item)],
+        reply: "(a{sv})", cancellable)
+    } catch .noSuchItem {
+      return nil
+    }
     guard let properties = reply[0].properties, let isLocked = properties["Locked"]?.boolean
     else { throw .malformedAnswer("GetAll") }
     guard let attributes = properties["Attributes"]?.dictionary, let label = properties["Label"]?.string
@@ -133,8 +139,7 @@ extension SecretServiceConnection {
     try secret.checkSize()
     let session = try session(of: path, cancellable)
     if !session.keepsChanges.load(ordering: .relaxed) {
-      let item = try item(path, cancellable)
-      if item.attributes[ServiceInterface.contentType] != nil {
+      if let item = try item(path, cancellable), item.attributes[ServiceInterface.contentType] != nil {
         return try create(
           label: item.label, attributes: item.attributes, secret: secret, replacing: true,
           in: path.collection, prompt: false, cancellable)
@@ -151,14 +156,23 @@ extension SecretServiceConnection {
   /// Whether the service is known to keep what SetSecret changes; false until an item's properties were read.
   package var keepsChanges: Bool { openSession?.keepsChanges.load(ordering: .relaxed) ?? false }
 
+  /// Deletes an item. One that is gone already is as good.
+  ///
+  /// - Returns: Whether the item existed.
+  @discardableResult
   package func delete(
     _ path: ObjectPath, prompt: Bool, _ cancellable: Cancellable
-  ) throws(SecretServiceError) {
+  ) throws(SecretServiceError) -> Bool {
     let session = try session(of: path, cancellable)
-    try session.change { () throws(SecretServiceError) in
-      let reply = try session.call(
-        "Delete", of: ServiceInterface.item, at: path.path, on: .item, [], reply: "(o)", cancellable)
-      _ = try session.result(ofPrompt: reply[0], isAllowed: prompt, cancellable)
+    do throws(SecretServiceError) {
+      try session.change { () throws(SecretServiceError) in
+        let reply = try session.call(
+          "Delete", of: ServiceInterface.item, at: path.path, on: .item, [], reply: "(o)", cancellable)
+        _ = try session.result(ofPrompt: reply[0], isAllowed: prompt, cancellable)
+      }
+      return true
+    } catch .noSuchItem {
+      return false
     }
   }
 }
