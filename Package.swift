@@ -174,7 +174,7 @@ let package = Package(
       name: "LabServer",
       dependencies: [
         "EntraLab", "GLibSupport", "HTTPSupport", "IdentityClient", "KeyringStore", "PrivateSession",
-        "SoupTransport", "TokenCache", httpTypes,
+        "SecretService", "SoupTransport", "TokenCache", httpTypes,
       ],
       swiftSettings: safe),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),

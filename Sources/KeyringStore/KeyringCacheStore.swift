@@ -30,21 +30,11 @@ public final class KeyringCacheStore: CacheStore {
     allowsPlainSession: Bool = false
   ) {
     self.init(
-      collection: collection, prompt: prompt, timeout: timeout, allowsPlainSession: allowsPlainSession,
-      busAddress: nil, environment: processEnvironment())
+      SecretServiceConnection(allowsPlainSession: allowsPlainSession), collection: collection,
+      prompt: prompt, timeout: timeout)
   }
 
-  /// Tests alone need a bus other than the environment's and another runtime directory.
-  package convenience init(
-    collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),
-    allowsPlainSession: Bool = false, busAddress: String?, environment: [String: String]
-  ) {
-    self.init(
-      SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession),
-      collection: collection, prompt: prompt, timeout: timeout, environment: environment)
-  }
-
-  /// Uses a connection that may already be open.
+  /// Uses a connection that may already be open. Tests alone need another runtime directory.
   package init(
     _ connection: SecretServiceConnection, collection: String? = nil, prompt: PromptPermission = .denied,
     timeout: Duration = .seconds(25), environment: [String: String] = processEnvironment()

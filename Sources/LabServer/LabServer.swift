@@ -4,6 +4,7 @@ public import FoundationEssentials
 public import IdentityClient
 public import KeyringStore
 import PrivateSession
+import SecretService
 public import SoupTransport
 
 /// A stand-in for Entra ID and Microsoft Graph with a keyring of its own, for the tests of a package.
@@ -77,7 +78,8 @@ public final class LabServer: Sendable {
     self.graphURL = graphURL
     caBundle = lab.caBundlePath
     transport = try SoupHTTPTransport(caBundle: lab.caBundlePath, environment: [:])
-    store = KeyringCacheStore(busAddress: keyring.busAddress, environment: keyring.environment)
+    store = KeyringCacheStore(
+      SecretServiceConnection(busAddress: keyring.busAddress), environment: keyring.environment)
     environment = keyring.environment.merging([
       "LLAVERO_CLIENT_ID": Self.clientID, "LLAVERO_AUTHORITY": lab.authority(),
       "LLAVERO_CA_BUNDLE": lab.caBundlePath, "LLAVERO_GRAPH_URL": lab.graphURL,

@@ -67,8 +67,8 @@ struct Fixture: SharedStoreFixture {
   /// A store that may prompt for some time.
   func promptingStore(for limit: Duration, timeout: Duration = .seconds(120)) -> KeyringCacheStore {
     KeyringCacheStore(
-      prompt: .allowed(waitingUpTo: limit), timeout: timeout, busAddress: keyring.busAddress,
-      environment: keyring.environment)
+      SecretServiceConnection(busAddress: keyring.busAddress), prompt: .allowed(waitingUpTo: limit),
+      timeout: timeout, environment: keyring.environment)
   }
 
   private static func store(
@@ -76,8 +76,8 @@ struct Fixture: SharedStoreFixture {
     environment: [String: String] = [:]
   ) -> KeyringCacheStore {
     KeyringCacheStore(
+      SecretServiceConnection(busAddress: keyring.busAddress),
       prompt: provider.promptsForWrites ? .allowed(waitingUpTo: .seconds(600)) : .denied, timeout: timeout,
-      busAddress: keyring.busAddress,
       environment: keyring.environment.merging(environment) { $1 })
   }
 
@@ -178,8 +178,8 @@ extension FakeService {
   /// A store on this service, which has the plain session alone.
   func store(prompt: PromptPermission = .denied, timeout: Duration = .seconds(600)) -> KeyringCacheStore {
     KeyringCacheStore(
-      prompt: prompt, timeout: timeout, allowsPlainSession: true, busAddress: keyring.busAddress,
-      environment: keyring.environment)
+      SecretServiceConnection(busAddress: keyring.busAddress, allowsPlainSession: true), prompt: prompt,
+      timeout: timeout, environment: keyring.environment)
   }
 
   var hasBeenWrittenTo: Bool { !Set(["CreateItem", "SetSecret", "Delete"]).isDisjoint(with: calls) }

@@ -37,7 +37,8 @@ struct UnreachableKeyringTests {
   @Test(.conformance(71), .fault("no bus"), arguments: ["unix:path=/proc/nonexistent/bus", "nonsense"])
   func `Without a bus every operation says that the keyring is out of reach`(address: String) async throws {
     let fixture = try Fixture()
-    let store = KeyringCacheStore(busAddress: address, environment: fixture.keyring.environment)
+    let store = KeyringCacheStore(
+      SecretServiceConnection(busAddress: address), environment: fixture.keyring.environment)
     await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     #expect(try await fixture.allItems().isEmpty)
   }
@@ -56,7 +57,7 @@ struct UnreachableKeyringTests {
   @Test(.fault("no collection")) func `A collection that does not exist is out of reach`() async throws {
     let fixture = try Fixture()
     let store = KeyringCacheStore(
-      collection: "Missing", busAddress: fixture.keyring.busAddress,
+      SecretServiceConnection(busAddress: fixture.keyring.busAddress), collection: "Missing",
       environment: fixture.keyring.environment)
     await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     #expect(try await fixture.allItems().isEmpty)

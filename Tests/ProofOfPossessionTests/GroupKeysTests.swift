@@ -30,7 +30,8 @@ struct GroupKeysTests {
         environment = keyring.environment
         store = {
           KeyringCacheStore(
-            timeout: .seconds(120), busAddress: keyring.busAddress, environment: keyring.environment)
+            SecretServiceConnection(busAddress: keyring.busAddress), timeout: .seconds(120),
+            environment: keyring.environment)
         }
         owner = keyring
         return

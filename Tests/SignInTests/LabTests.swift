@@ -1,6 +1,7 @@
 import Foundation
 import KeyringStore
 import LabSupport
+import SecretService
 
 @Suite(.lab, .serialized, .timeLimit(.minutes(20)))
 struct LabTests {
@@ -376,7 +377,7 @@ struct LabTests {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
     let store = KeyringCacheStore(
-      busAddress: "unix:path=/proc/nonexistent/bus",
+      SecretServiceConnection(busAddress: "unix:path=/proc/nonexistent/bus"),
       environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
     let test = try LabClient(store: store)
     let result = try await test.signIn()

@@ -1,6 +1,7 @@
 import Foundation
 import KeyringStore
 import LabSupport
+import SecretService
 
 /// Tokens bound to a key, from the sign-in to the API that checks them, with the key in a keyring.
 @Suite(.lab, .serialized, .timeLimit(.minutes(20)))
@@ -9,7 +10,8 @@ struct PopTests {
 
   private func keyringStore(_ keyring: PrivateKeyring) -> KeyringCacheStore {
     KeyringCacheStore(
-      timeout: .seconds(120), busAddress: keyring.busAddress, environment: keyring.environment)
+      SecretServiceConnection(busAddress: keyring.busAddress), timeout: .seconds(120),
+      environment: keyring.environment)
   }
 
   @Test func `Bound tokens of each grant are taken by an API that takes no others`() async throws {
