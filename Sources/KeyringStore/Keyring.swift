@@ -14,24 +14,20 @@ final class Keyring: StoreBackend {
   static let timedOut = KeyringAccess.timedOut
   static let retries = 1
 
-  private let client: SecretServiceConnection
-  private let name: String?
-  /// KeePassXC responds to every new and every deleted item with a prompt, even where nothing is shown.
-  private let mayPrompt: Bool
+  private let access: KeyringAccess
   private let cancellable: Cancellable
   private var path: ObjectPath?
 
   init(_ access: KeyringAccess, _ cancellable: Cancellable) {
-    client = access.connection
-    name = access.collection
-    mayPrompt = access.mayPrompt
-    self.cancellable = cancellable
+    (self.access, self.cancellable) = (access, cancellable)
   }
+
+  private var client: SecretServiceConnection { access.connection }
 
   /// Where the collection is, which is unlocked; asked for when it is needed.
   private func collection() throws(SecretServiceError) -> ObjectPath {
     if let path { return path }
-    let found = try client.path(ofUnlockedCollection: name, cancellable)
+    let found = try client.path(ofUnlockedCollection: access.collection, cancellable)
     path = found
     return found
   }
@@ -203,7 +199,7 @@ final class Keyring: StoreBackend {
         } else {
           places[shard] = nil
         }
-        for copy in copies { try client.delete(copy, prompt: mayPrompt, cancellable) }
+        for copy in copies { try client.delete(copy, prompt: access.mayPrompt, cancellable) }
       }
     }
     return places
@@ -216,7 +212,7 @@ final class Keyring: StoreBackend {
     if let path { return try client.setSecret(path, secret, cancellable) }
     return try client.create(
       label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
-      secret: secret, in: collection(), prompt: mayPrompt, cancellable)
+      secret: secret, in: collection(), prompt: access.mayPrompt, cancellable)
   }
 
   /// Removes items in small steps, so that neither other writers nor the deadline suffer from a large group.
@@ -227,7 +223,7 @@ final class Keyring: StoreBackend {
     let paths = try paths(removal, of: group, limit: step)
     guard !paths.isEmpty else { return (0, true) }
     try turn.announce { () throws(SecretServiceError) in
-      for path in paths { try client.delete(path, prompt: mayPrompt, cancellable) }
+      for path in paths { try client.delete(path, prompt: access.mayPrompt, cancellable) }
     }
     return (paths.count, paths.count < step)
   }

@@ -45,18 +45,16 @@ final class PeerJob: StoreBackend {
     if turn != nil { try takeLock() }
     let contents = try read()
     var documents = contents.document.shards(in: group)
-    guard case .some(let wanted) = shards else { return loaded(documents, contents) }
-    documents = documents.filter { wanted.contains($0.key) }
-    return loaded(documents, contents, unmerged: Set(wanted))
-  }
-
-  private func loaded(
-    _ documents: [ShardID: CacheDocument], _ contents: PeerContents, unmerged: Set<ShardID> = []
-  ) -> Loaded<PeerContents> {
+    var wanted: [ShardID] = []
+    if case .some(let shards) = shards {
+      wanted = shards
+      documents = documents.filter { wanted.contains($0.key) }
+    }
     guard contents.copies > 1 else { return Loaded(GroupContents(documents: documents), contents) }
     let duplicate = StoreProblem(
       .duplicate, shard: nil, detail: "\(contents.copies) items hold the cache of \(peer.users).")
-    return Loaded(GroupContents(documents: documents, problems: [duplicate]), contents, unmerged: unmerged)
+    return Loaded(
+      GroupContents(documents: documents, problems: [duplicate]), contents, unmerged: Set(wanted))
   }
 
   func encode(
@@ -179,7 +177,11 @@ final class PeerJob: StoreBackend {
   private func onItem<T>(_ work: (PeerItem) throws(SecretServiceError) -> T) throws(CacheError) -> T {
     do throws(SecretServiceError) {
       guard case .item(let label, let attributes) = peer.place else { throw .noSuchItem }
-      return try work(PeerItem(label: label, attributes: attributes, access, cancellable))
+      return try work(
+        PeerItem(
+          label: label, attributes: attributes, access: access,
+          collection: access.connection.path(ofUnlockedCollection: access.collection, cancellable),
+          cancellable: cancellable))
     } catch {
       throw access.cacheError(error)
     }

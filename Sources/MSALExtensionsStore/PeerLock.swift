@@ -13,7 +13,7 @@ package import TokenCache
 package final class PeerLock: Sendable {
   private let held: [HeldFile]
   private let since = ContinuousClock.now
-  private let isReleased = Mutex(false)
+  private let isReleased = Atomic(false)
 
   /// Takes locks, in the order given. The directories of the files are made, closed to others, if they do not exist. The error
   /// text names the `users` of the files.
@@ -42,11 +42,7 @@ package final class PeerLock: Sendable {
 
   /// Removes the files and releases the locks; does nothing the second time.
   package func release() {
-    let wasReleased = isReleased.withLock { isReleased in
-      defer { isReleased = true }
-      return isReleased
-    }
-    if wasReleased { return }
+    if isReleased.exchange(true, ordering: .acquiringAndReleasing) { return }
     held.reversed().forEach { $0.release() }
     let now = ContinuousClock.now
     // Python checks every 250 ms and gives up after 5 s: a process that takes the lock again and again must leave it

@@ -24,6 +24,7 @@ package struct KeyringAccess: Sendable {
     self.timeout = timeout
   }
 
+  /// KeePassXC responds to every new and every deleted item with a prompt, even where nothing is shown.
   package var mayPrompt: Bool { prompt != .denied }
 
   package func cacheError(_ failure: SecretServiceError) -> CacheError {
