@@ -62,9 +62,8 @@ public final class EtcdCacheStore: SealedStore {
         .unavailable, "The store in etcd has no endpoint.",
         advice: "Name the addresses of the cluster's members.")
     }
-    let client = EtcdClient(
-      endpoints: addresses, user: user, transport: transport, environment: environment, busAddress: busAddress
-    )
+    let session = user.map { EtcdSession($0, environment: environment, busAddress: busAddress) }
+    let client = EtcdClient(addresses, session, transport)
     let keys = StoreKeys(
       key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
     let access = EtcdAccess(client, names, keys, watching, timeout: min(timeout, .seconds(600)))

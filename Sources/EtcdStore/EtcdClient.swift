@@ -32,21 +32,12 @@ final class EtcdClient: Sendable {
     var revision: Int64 = 0
   }
 
-  init(
-    endpoints: [EtcdEndpoint], user: EtcdUser?, transport: any HTTPTransport, environment: [String: String],
-    busAddress: String?
-  ) {
-    self.endpoints = endpoints
-    self.transport = transport
-    session = user.map { EtcdSession($0, environment: environment, busAddress: busAddress) }
-  }
-
-  private init(_ endpoint: EtcdEndpoint, _ other: EtcdClient) {
-    (endpoints, transport, session) = ([endpoint], other.transport, other.session)
+  init(_ endpoints: [EtcdEndpoint], _ session: EtcdSession?, _ transport: any HTTPTransport) {
+    (self.endpoints, self.session, self.transport) = (endpoints, session, transport)
   }
 
   /// One that asks a single endpoint, as the same user.
-  func only(_ endpoint: EtcdEndpoint) -> EtcdClient { EtcdClient(endpoint, self) }
+  func only(_ endpoint: EtcdEndpoint) -> EtcdClient { EtcdClient([endpoint], session, transport) }
 
   /// Asks a person for the user's password where that is necessary, without a request that waits for it.
   func askForPassword() async throws(CacheError) { try await session?.askForPassword() }

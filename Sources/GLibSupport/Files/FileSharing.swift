@@ -109,10 +109,7 @@ struct MountEntry: Equatable {
 extension MountEntry {
   /// The last mount of a device; `nil` if there is none or it cannot be read.
   init?(of device: dev_t) {
-    let descriptor = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    guard let text = readAll(descriptor, limit: 1 << 24) else { return nil }
+    guard let text = try? readFile("/proc/self/mountinfo", limit: 1 << 24) else { return nil }
     self.init(
       of: "\(gnu_dev_major(device)):\(gnu_dev_minor(device))", in: String(decoding: text, as: UTF8.self))
   }
