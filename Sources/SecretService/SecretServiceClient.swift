@@ -29,24 +29,17 @@ public final class SecretServiceClient: Sendable {
     self.timeout = timeout
   }
 
-  /// Runs several blocking calls as one, within `timeout` or the client's own, on the client's thread.
+  /// Runs several blocking calls as one, within the time for a prompt, `timeout` or the client's own, on the client's thread.
   package func perform<T: Sendable>(
-    timeout: Duration? = nil, prompting: Bool = false,
+    _ prompt: PromptPermission = .denied, timeout: Duration? = nil,
     _ work: @escaping @Sendable (SecretServiceConnection, Cancellable) throws(SecretServiceError) -> T
   ) async throws(SecretServiceError) -> T {
     let connection = self.connection
-    return try await (prompting ? promptQueue : queue).run(
-      timeout: timeout ?? self.timeout, onCancel: .cancelled, onTimeout: .timedOut
+    return try await (prompt == .denied ? queue : promptQueue).run(
+      timeout: prompt.timeout ?? timeout ?? self.timeout, onCancel: .cancelled, onTimeout: .timedOut
     ) { (cancellable) throws(SecretServiceError) in
       try work(connection, cancellable)
     }
-  }
-
-  private func perform<T: Sendable>(
-    _ prompt: PromptPermission,
-    _ work: @escaping @Sendable (SecretServiceConnection, Cancellable) throws(SecretServiceError) -> T
-  ) async throws(SecretServiceError) -> T {
-    try await perform(timeout: prompt.timeout, prompting: prompt != .denied, work)
   }
 }
 
@@ -56,7 +49,7 @@ public enum PromptPermission: Hashable, Sendable {
   /// The user has this long to answer. A prompt that is not answered by then stays open, but the call fails.
   case allowed(waitingUpTo: Duration)
 
-  fileprivate var timeout: Duration? {
+  package var timeout: Duration? {
     if case .allowed(let timeout) = self { timeout } else { nil }
   }
 }

@@ -33,9 +33,9 @@ package struct KeyringAccess: Sendable {
 
   /// Unlocks what was locked. Without permission to prompt only a provider that needs no prompt does.
   package func unlock(_ failure: SecretServiceError) async throws(CacheError) {
-    let limit: Duration = if case .allowed(let limit) = prompt { limit } else { timeout }
-    try await prompts.run(timeout: limit, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
-      (cancellable) throws(CacheError) in
+    try await prompts.run(
+      timeout: prompt.timeout ?? timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut
+    ) { (cancellable) throws(CacheError) in
       do throws(SecretServiceError) {
         if case .itemsLocked(let items) = failure {
           return try connection.unlock(items: items, prompt: mayPrompt, cancellable)

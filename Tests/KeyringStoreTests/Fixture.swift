@@ -54,7 +54,7 @@ struct Fixture: SharedStoreFixture {
   func unlock(_ attributes: [String: String] = [:]) async throws {
     let collection = try await client.collection().path
     try await client.unlock(collection)
-    try await client.perform(timeout: .seconds(600), prompting: true) {
+    try await client.perform(.allowed(waitingUpTo: .seconds(600))) {
       (connection, cancellable) throws(SecretServiceError) in
       let items = try connection.search(attributes, in: collection, cancellable).locked
       try connection.unlock(items: items, prompt: true, cancellable)
