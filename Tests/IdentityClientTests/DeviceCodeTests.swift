@@ -126,6 +126,16 @@ struct DeviceCodeTests {
     #expect(test.clock.waits.allSatisfy { $0 >= .seconds(5) })
   }
 
+  @Test(.conformance(59), arguments: [("", 400), ("<html>not found</html>", 404), ("", 302)])
+  func `A poll with an unreadable response and a status that is no outage ends the sign-in`(
+    _ text: String, _ status: Int
+  ) async throws {
+    answer(.text(text, status: status), tokens)
+    let error = await expectError(.unexpectedHTTPResponse) { try await acquire() }
+    #expect(error?.httpStatus == status)
+    #expect(test.transport.tokenRequests.count == 1)
+  }
+
   @Test(.conformance(59)) func `Ends at once when the task is cancelled`() async throws {
     answer()
     let task = Mutex<Task<AuthenticationResult, any Error>?>(nil)

@@ -149,6 +149,15 @@ struct RenewalTests {
     await expectError(.serverError) { try await own.silent(account) }
   }
 
+  @Test(.conformance(26), arguments: [("", 400), ("<html>not found</html>", 404), ("", 302)])
+  func `Nor for a response that is no outage`(_ text: String, _ status: Int) async throws {
+    let account = try await test.signIn().account
+    let own = try test.another { $0.extendedLifetimeEnabled = true }
+    test.clock.advance(4000)
+    own.transport.answerTokens(.text(text, status: status))
+    await expectError(.unexpectedHTTPResponse) { try await own.silent(account) }
+  }
+
   @Test(.conformance(27)) func `A new refresh token takes the old one's place`() async throws {
     let account = try await test.signIn().account
     for turn in 2...4 {

@@ -96,10 +96,11 @@ extension IdentityError {
   /// Whether a server has said no in the words of OAuth. All else, such as a proxy's page, says nothing of the request.
   var isOAuthRefusal: Bool { oauthError != nil && !isOutage }
 
-  /// Whether no decision was reached: the network, the server or the broker is down.
+  /// Whether the network, the server or the broker is down. Another status without a refusal in the words of OAuth, such as
+  /// 404, is no outage: asking again will not help.
   var isOutage: Bool {
     switch code {
-    case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .noBroker, .brokerFailed: true
+    case .network, .serverError, .unhandledResponse, .noBroker, .brokerFailed: true
     default: false
     }
   }
