@@ -10,7 +10,8 @@ public enum HTTPTransportError: Error, Sendable, Equatable {
   case cannotConnect(String)
   /// The connection broke before the response was complete.
   case connectionLost(String)
-  /// The certificate is from an authority that is not trusted, for another host, expired, or otherwise bad.
+  /// The certificate is from an authority that is not trusted, for another host, expired, or otherwise bad. The text also
+  /// says what to do, where the transport knows it.
   case untrustedServer(String)
   case timedOut
   /// The response's body is larger than the request allows.

@@ -26,7 +26,13 @@ struct FailureTests {
     #expect(test.transport.tokenRequests.count == before + attempts)
     #expect(test.clock.waits.count == attempts - 1)
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
-    if case .untrustedServer = failure { #expect(error?.advice?.contains("certificates") == true) }
+  }
+
+  @Test(.conformance(61)) func `The advice about a certificate is the transport's alone`() {
+    let error = IdentityError(transport: .untrustedServer("The certificate of id.test has expired."))
+    #expect(
+      error.description
+        == "The server's certificate is not trusted: The certificate of id.test has expired.")
   }
 
   @Test(.conformance(61)) func `The task's end is no failure of the network`() async throws {
