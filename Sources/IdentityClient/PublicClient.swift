@@ -73,7 +73,8 @@ public final class PublicClient: Sendable {
   public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, broker: (any TokenBroker)? = nil
   ) {
-    self.init(configuration: configuration, cache: cache, transport: NoTransport(), broker: broker)
+    let transport = NoTransport(reason: "This client was made without a network.")
+    self.init(configuration: configuration, cache: cache, transport: transport, broker: broker)
   }
 
   /// Makes a client with what the facade and the tests set besides: `httpSettings` are read when a request is made, in
@@ -89,7 +90,9 @@ public final class PublicClient: Sendable {
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
     // Where the broker is required nothing else is asked, whatever the request.
-    let transport: any HTTPTransport = configuration.brokerPolicy == .required ? NoTransport() : transport
+    let transport: any HTTPTransport =
+      configuration.brokerPolicy == .required
+      ? NoTransport(reason: "Only the broker may be asked, and no server.") : transport
     let settings = HTTPSettings(
       retryCount: configuration.httpRetryCount, retryInterval: configuration.httpRetryInterval,
       timeout: configuration.httpTimeout)
@@ -215,7 +218,9 @@ public final class PublicClient: Sendable {
 
 /// Stands where nothing is to be sent.
 private struct NoTransport: HTTPTransport {
+  let reason: String
+
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    throw .invalidConfiguration("This client was made without a network.")
+    throw .invalidRequest(reason)
   }
 }

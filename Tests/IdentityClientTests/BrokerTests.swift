@@ -100,6 +100,15 @@ struct BrokerTests {
     }
   }
 
+  @Test func `A sign-in that the required broker cannot do says so`() async throws {
+    let test = try client(.required)
+    let error = await expectError(.network) {
+      try await test.client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { _ in })
+    }
+    #expect(error?.message == "The request cannot be sent: Only the broker may be asked, and no server.")
+    #expect(test.transport.requests.isEmpty)
+  }
+
   @Test func `Nor where the request says so, unless there is no broker at all`() async throws {
     let (test, account) = try await expired()
     broker.fail(.brokerFailed)
