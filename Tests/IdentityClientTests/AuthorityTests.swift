@@ -285,6 +285,20 @@ struct AuthorityTests {
     #expect(test.transport.tokenRequests.last?.url.path == "/adfs/oauth2/token")
   }
 
+  @Test(.conformance(80), arguments: [Authority.Kind.adfs, .oidc])
+  func `A subject in other letters is another account`(_ kind: Authority.Kind) async throws {
+    let address = "https://fs.contoso.test/adfs"
+    let test = try TestClient(address, kind: kind)
+    func claims(_ subject: String) -> JSONObject {
+      ["iss": .string(address), "tid": .null, "sub": .string(subject), "oid": .null]
+    }
+    let account = try await test.signIn(changing: ["client_info": .null], idToken: claims("Subject=")).account
+    test.transport.answerTokens(
+      test.tokens(changing: ["client_info": .null], idToken: claims("SUBJECT=")))
+    await expectError(.mismatchedUser) { try await test.renew(account) }
+    #expect(try await test.secrets(.accessToken) == ["access-1"])
+  }
+
   @Test(.conformance(80)) func `External ID without a path is the tenant that its host names`() async throws {
     let test = try TestClient("https://contoso.ciamlogin.com")
     let tenant = TestPerson.alice.home

@@ -180,11 +180,14 @@ extension GrantResponse {
   /// Tokens of another account are never stored for this one (OpenID Connect Core 12.2).
   private func checkAccount(_ response: TokenResponse, _ claims: IDTokenClaims?) throws(IdentityError) {
     guard let account = request.account else { return }
-    let subject = authority.cacheKind == .adfs ? claims?.subject : nil
-    if let id = response.clientInfo?.homeAccountID ?? subject {
+    let isSubject = authority.cacheKind == .adfs
+    if let id = response.clientInfo?.homeAccountID ?? (isSubject ? claims?.subject : nil) {
       guard id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
-    } else if let subject = claims?.subject {
-      let profile = account.tenantProfiles.first { $0.tenantID == claims?.tenantID?.normalized }
+    }
+    // Its case counts (section 2), and the cache's ids are in lower case.
+    if response.clientInfo == nil, let subject = claims?.subject {
+      let tenant = claims?.tenantID?.normalized
+      let profile = account.tenantProfiles.first { isSubject || $0.tenantID == tenant }
       guard subject == profile?.claims?.subject ?? subject else { throw .mismatchedUser }
     }
   }
