@@ -81,9 +81,7 @@ public struct AccountRecord: CacheRecord {
     set { set("last_modification_time", newValue) }
   }
 
-  package var serializedKey: String {
-    [homeAccountID, environment, realm].map { ($0 ?? "").normalized }.joined(separator: "-")
-  }
+  package var serializedKey: String { Self.key([homeAccountID, environment, realm]) }
 }
 
 /// What kind of service an account belongs to, as the field `authority_type` names it.

@@ -26,7 +26,5 @@ public struct AppMetadata: CacheRecord {
   }
 
   /// The record's key in a serialized cache, as MSAL for Python, .NET and Java compute it.
-  package var serializedKey: String {
-    "appmetadata-\(environment ?? "")-\(clientID ?? "")".normalized
-  }
+  package var serializedKey: String { Self.key(["appmetadata", environment, clientID]) }
 }

@@ -42,6 +42,11 @@ extension CacheRecord {
     return Date(timeIntervalSince1970: seconds)
   }
 
+  /// The key of these parts, each normalized.
+  static func key(_ parts: [String?]) -> String {
+    parts.map { ($0 ?? "").normalized }.joined(separator: "-")
+  }
+
   mutating func set(_ field: String, _ value: String?) {
     fields[field] = value.map(JSONValue.string)
   }

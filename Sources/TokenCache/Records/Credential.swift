@@ -140,16 +140,13 @@ public struct Credential: CacheRecord {
     // libraries write scopes into other keys too.
     let (owner, realm) = type.section == .refreshToken ? (familyID ?? clientID, nil) : (clientID, realm)
     var parts = [homeAccountID, environment, type.rawValue, owner, realm]
-    guard type.section == .accessToken else {
-      return (parts + [nil]).map { ($0 ?? "").normalized }.joined(separator: "-")
-    }
+    guard type.section == .accessToken else { return Self.key(parts + [nil]) }
     if let applicationIdentifier { parts.append(applicationIdentifier) }
     parts.append(target)
     // In the schema only tokens with an authentication scheme have a token type; other libraries write
     // "Bearer" into plain ones, which is not part of their key.
     if type == .accessTokenWithAuthScheme, !schemeName.isEmpty { parts.append(schemeName) }
-    let key = parts.map { ($0 ?? "").normalized }.joined(separator: "-")
-    return key + (requestedClaims.map { "|" + sha256Hex($0.normalized).prefix(7) } ?? "")
+    return Self.key(parts) + (requestedClaims.map { "|" + sha256Hex($0.normalized).prefix(7) } ?? "")
   }
 
   package static let replacedFields: Set<String> = [
