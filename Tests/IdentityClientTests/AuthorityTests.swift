@@ -269,6 +269,12 @@ struct AuthorityTests {
     #expect(throws: IdentityError.self) { try authority.replacingTenant(with: "a/b") }
   }
 
+  @Test func `A text that is no URL is no authority`() throws {
+    #expect(try Authority("https://fs.contoso.test/adfs").kind == .adfs)
+    let error = #expect(throws: IdentityError.self) { try Authority("") }
+    #expect(error?.code == .invalidParameter)
+  }
+
   @Test(.conformance(80)) func `AD FS sends no client info; the subject is the account`() async throws {
     let test = try TestClient("https://fs.contoso.test/adfs")
     let claims: JSONObject = [

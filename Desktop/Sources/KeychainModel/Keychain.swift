@@ -84,10 +84,7 @@ public final class Keychain: Sendable {
     _ address: String, from place: String
   ) throws(ConfigurationError) -> Authority {
     do throws(IdentityError) {
-      guard let url = URL(string: address) else {
-        throw IdentityError(.invalidParameter, "\(address) is not a URL.")
-      }
-      return try Authority(url: url)
+      return try Authority(address)
     } catch {
       throw ConfigurationError("invalid_authority", "Invalid \(place): \(error.description)")
     }

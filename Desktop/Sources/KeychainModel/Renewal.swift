@@ -46,10 +46,7 @@ extension Keychain {
       let isADFS = snapshot.document.accounts.values.contains {
         $0.homeAccountID == token.homeAccountID && $0.accountType == .adfs
       }
-      guard let url = URL(string: "https://\(host)/\(isADFS ? "adfs" : tenant)") else {
-        throw IdentityError(.invalidParameter, "\(host) is not a host name.")
-      }
-      return try Authority(url: url)
+      return try Authority("https://\(host)/\(isADFS ? "adfs" : tenant)")
     } catch {
       throw Trouble(
         "Cannot Renew", "The cache does not name the authority that issued the token: \(error.message)",

@@ -48,6 +48,14 @@ public struct Authority: Sendable, Hashable {
     try self.init(address, kind: address.isB2C ? .b2c : isADFS ? .adfs : address.isCIAM ? .ciam : .aad)
   }
 
+  /// Takes an address as ``init(url:)`` does, from a text.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a text that is not an authority's address.
+  public init(_ address: String) throws(IdentityError) {
+    guard let url = URL(string: address) else { throw .invalidAuthority("\(address) is not a URL.") }
+    try self.init(url: url)
+  }
+
   /// Takes an address and the word of the caller for what kind of authority it is.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that cannot be one of that kind.

@@ -40,12 +40,7 @@ struct ClientOptions {
     get throws(Failure.Message) {
       var authority = Authority.default
       do throws(IdentityError) {
-        if let address = app.authority ?? Settings.current.authority {
-          guard let url = URL(string: address) else {
-            throw IdentityError(.invalidParameter, "\(address) is not a URL.")
-          }
-          authority = try Authority(url: url)
-        }
+        if let address = app.authority ?? Settings.current.authority { authority = try Authority(address) }
         // A configured tenant is one of the configured authority, not of any that the command line names.
         if let tenant = app.tenant ?? (app.authority == nil ? Settings.current.tenant : nil) {
           authority = try authority.replacingTenant(with: tenant)
