@@ -13,11 +13,10 @@ import Synchronization
 public final class SoupHTTPTransport: HTTPTransport {
   private let route: Route
   private let allowsLoopbackHTTP: Bool
-  /// Started by the first request. It loads GIO's modules, and a program that exits meanwhile would crash: `dlopen`
-  /// initializes libraries again that `exit` has finalized. A program that sends nothing has no such thread.
-  private let thread = Mutex<SoupSessionThread?>(nil)
-  /// The same for requests to loopback without TLS.
-  private let loopbackThread = Mutex<SoupSessionThread?>(nil)
+  /// The thread for requests to loopback without TLS (`true`), and that for all others, started by the first request. It
+  /// loads GIO's modules, and a program that exits meanwhile would crash: `dlopen` initializes libraries again that `exit` has
+  /// finalized. A program that sends nothing has no such thread.
+  private let threads = Mutex<[Bool: SoupSessionThread]>([:])
 
   /// - Parameters:
   ///   - caBundle: A file of PEM certificates to trust instead of the system's. Without it, the file in
@@ -63,11 +62,15 @@ public final class SoupHTTPTransport: HTTPTransport {
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
     if let problem = llavero_libsoup_problem() { throw .invalidConfiguration(String(cString: problem)) }
     let isToLoopback = allowsLoopbackHTTP && request.head.isPlaintextLoopback
-    let message = try SoupMessageReference(request, on: isToLoopback ? .loopback : route)
+    let route = isToLoopback ? .loopback : route
+    let message = try SoupMessageReference(request, on: route)
     let call = ExchangeCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)
     let exchange = Exchange(message, request, call, deliveringTo: receive)
-    let thread =
-      isToLoopback ? sessionThread(loopbackThread, .loopback) : sessionThread(self.thread, route)
+    let thread = threads.withLock { threads in
+      let thread = threads[isToLoopback] ?? SoupSessionThread(route)
+      threads[isToLoopback] = thread
+      return thread
+    }
     // The end of the session ends its exchanges.
     defer { withExtendedLifetime(thread) {} }
     do throws(HTTPTransportError) {
@@ -75,25 +78,12 @@ public final class SoupHTTPTransport: HTTPTransport {
         thread.run { exchange.start(in: $0) }
       }
     } catch {
-      if error == .timedOut { replace(thread) }
+      // The next request gets a new thread. A server that floods its HTTP/2 connection keeps libsoup reading, and this
+      // thread from its loop.
+      if error == .timedOut {
+        threads.withLock { if $0[isToLoopback] === thread { $0[isToLoopback] = nil } }
+      }
       throw error
-    }
-  }
-
-  /// Gives the next request a new thread. A server that floods its HTTP/2 connection keeps libsoup reading, and this
-  /// thread from its loop.
-  private func replace(_ held: SoupSessionThread) {
-    thread.withLock { if $0 === held { $0 = nil } }
-    loopbackThread.withLock { if $0 === held { $0 = nil } }
-  }
-
-  private func sessionThread(
-    _ thread: borrowing Mutex<SoupSessionThread?>, _ route: Route
-  ) -> SoupSessionThread {
-    thread.withLock {
-      let thread = $0 ?? SoupSessionThread(route)
-      $0 = thread
-      return thread
     }
   }
 }
