@@ -205,8 +205,8 @@ public final class PublicClient: Sendable {
       return try await body()
     } catch {
       let error = error.completed(correlationID, account)
-      log.info(
-        "The call failed.",
+      log(
+        .info, "The call failed.",
         [
           "code": "\(error.code.rawValue)", "error": log.word(error.oauthError),
           "correlation": "\(correlationID)",

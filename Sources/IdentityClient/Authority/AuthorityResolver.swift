@@ -79,7 +79,7 @@ final class AuthorityResolver: Sendable {
       }
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
     } catch  where isOwn {
-      log.debug("The authority does not say which other hosts it has.", ["reason": log.reason(error)])
+      log(.debug, "The authority does not say which other hosts it has.", ["reason": log.reason(error)])
     }
   }
 

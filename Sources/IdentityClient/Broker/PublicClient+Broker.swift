@@ -46,7 +46,7 @@ extension PublicClient {
     do {
       theirs = try await broker.accounts(clientID: clientID, correlationID: correlationID ?? .random())
     } catch  where configuration.brokerPolicy == .automatic && error.code != .cancelled {
-      log.info("The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
+      log(.info, "The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
       return DeviceAccounts(accounts: own ?? [], brokerFailure: error.code == .noBroker ? nil : error)
     }
     func isSignedOut(_ account: Account) -> Bool {
@@ -56,7 +56,7 @@ extension PublicClient {
         let metadata = try snapshot.accountMetadata(clientID: clientID, of: account.homeAccountID)
         return metadata?.signInState(of: account.homeAccountID) == .signedOut
       } catch {
-        log.info("An account of the broker is not listed.", ["reason": "\(error.code.rawValue)"])
+        log(.info, "An account of the broker is not listed.", ["reason": "\(error.code.rawValue)"])
         return true
       }
     }
@@ -98,7 +98,7 @@ extension PublicClient {
       guard configuration.brokerPolicy == .required, error.code != .cancelled else {
         throw IdentityError(cache: error)
       }
-      log.info("The cache cannot be read; the broker does without.", ["reason": "\(error.code.rawValue)"])
+      log(.info, "The cache cannot be read; the broker does without.", ["reason": "\(error.code.rawValue)"])
       return nil
     }
   }

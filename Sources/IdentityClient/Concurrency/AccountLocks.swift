@@ -42,7 +42,7 @@ final class AccountLocks: Sendable {
       queues[account] = queue
       return queue
     }
-    log.debug("Waiting for the account's turn.")
+    log(.debug, "Waiting for the account's turn.")
     do {
       return try await queue.run(
         timeout: timeout, onCancel: IdentityError.cancelled, onTimeout: IdentityError(.timedOut, "")
@@ -50,12 +50,12 @@ final class AccountLocks: Sendable {
         do {
           return try HeldLockFile(directory: directory, name: "renewal-\(account.rawValue).lock")
         } catch {
-          log.warning("The lock for renewals cannot be used.", ["reason": "\(error)"])
+          log(.warning, "The lock for renewals cannot be used.", ["reason": "\(error)"])
           return nil
         }
       }
     } catch  where error.code == .timedOut {
-      log.warning("Another process has been renewing tokens of the account for long; going on.")
+      log(.warning, "Another process has been renewing tokens of the account for long; going on.")
       return nil
     }
   }

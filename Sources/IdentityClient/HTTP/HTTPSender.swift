@@ -52,16 +52,16 @@ struct HTTPSender: Sendable {
       do throws(HTTPTransportError) {
         let response = try await transport.send(request)
         let status = response.head.status.code
-        log.debug(
-          "The server responded.",
+        log(
+          .debug, "The server responded.",
           ["host": isShared ? "\(host)" : log.personal(host), "status": "\(status)"])
         guard status >= 500, isRepeatable, response.head.headerFields[.retryAfter] == nil, retriesLeft > 0
         else { return response }
       } catch {
         guard error != .cancelled else { throw .cancelled }
         let failure = IdentityError(transport: error)
-        log.debug(
-          "The server could not be reached.",
+        log(
+          .debug, "The server could not be reached.",
           ["reason": isShared ? "\(failure.message)" : log.personal(failure.message)])
         guard error.isTransient(isRepeatable), retriesLeft > 0 else { throw failure }
       }

@@ -83,8 +83,8 @@ struct GrantResponse: Sendable {
       account: account, tenantProfile: profile, authority: issued ?? authority,
       correlationID: request.correlationID, cacheError: cacheError,
       source: broker == nil ? .network : .broker)
-    client.log.info(
-      broker == nil ? "The server gave tokens." : "The broker gave a token.",
+    client.log(
+      .info, broker == nil ? "The server gave tokens." : "The broker gave a token.",
       [
         "account": client.log.personal(records.homeAccountID), "correlation": "\(request.correlationID)",
         "stored": "\(cacheError == nil)",
@@ -142,7 +142,7 @@ struct GrantResponse: Sendable {
       return (try await client.cache.save(records, resolving: isKept ? resolved : nil), nil)
     } catch {
       if error.code == .signedOut { throw .signedOut }
-      client.log.warning("The tokens could not be stored.", ["reason": "\(error.code.rawValue)"])
+      client.log(.warning, "The tokens could not be stored.", ["reason": "\(error.code.rawValue)"])
       return (nil, error)
     }
   }

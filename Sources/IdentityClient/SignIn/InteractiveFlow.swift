@@ -68,7 +68,8 @@ struct InteractiveFlow: Sendable {
     guard let authenticator = client.authenticator else { throw .noAuthenticator }
     guard request.prefersEphemeralSession else { return authenticator }
     if let ephemeral = await authenticator.ephemeral() { return ephemeral }
-    client.log.warning(
+    client.log(
+      .warning,
       "The browser cannot be asked for a private window; the sign-in opens in the person's own session.")
     return authenticator
   }
@@ -145,7 +146,7 @@ struct InteractiveFlow: Sendable {
     guard CloudInstances.known.contains(host),
       let url = URL(string: "https://\(host)/\(authority.tenant ?? "common")")
     else {
-      client.log.warning("The response names an unknown cloud, which is not asked.")
+      client.log(.warning, "The response names an unknown cloud, which is not asked.")
       return metadata
     }
     return try await client.resolver.metadata(of: Authority(url: url, kind: .aad))
@@ -173,8 +174,8 @@ extension InteractiveFlow {
       return try await GrantResponse(request: resolved, authority: resolved.authority)
         .result(of: try await broker.tokenInteractively(brokerRequest), by: broker)
     } catch  where !isRequired && !error.isFinal {
-      client.log.warning(
-        "The sign-in by the broker failed; the browser is asked.",
+      client.log(
+        .warning, "The sign-in by the broker failed; the browser is asked.",
         ["code": "\(error.code.rawValue)", "reason": client.log.personal(error.message)])
       return nil
     }

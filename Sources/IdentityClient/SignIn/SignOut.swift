@@ -18,7 +18,7 @@ struct SignOut: Sendable {
     try await client.locks.withLock(of: shard, within: Self.lockTimeout) { () async throws(IdentityError) in
       try await clear()
     }
-    client.log.info("The account is signed out.", ["account": client.log.personal(account.homeAccountID)])
+    client.log(.info, "The account is signed out.", ["account": client.log.personal(account.homeAccountID)])
     if options.fromBrowser { try await endSession() }
   }
 

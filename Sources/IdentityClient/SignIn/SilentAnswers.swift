@@ -85,8 +85,8 @@ extension PublicClient {
 
   func noteTokenFromCache(_ request: SilentRequest) {
     telemetry.tokenCameFromCache()
-    log.debug(
-      "The token came from the cache.",
+    log(
+      .debug, "The token came from the cache.",
       [
         "account": log.personal(request.account.homeAccountID), "correlation": "\(request.correlationID)",
       ])

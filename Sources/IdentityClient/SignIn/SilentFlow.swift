@@ -82,8 +82,8 @@ struct SilentFlow: Sendable {
             request.refreshesWithoutBroker || error.code == .noBroker, error.code != .cancelled,
             error.result == nil
           else { throw error }
-          client.log.info(
-            "The broker gave no token.",
+          client.log(
+            .info, "The broker gave no token.",
             ["code": "\(error.code.rawValue)", "reason": client.log.personal(error.message)])
           refusal = error
         }
@@ -99,8 +99,8 @@ struct SilentFlow: Sendable {
     } catch {
       let error = error.explained(by: refusal)
       guard !isForced, let cached, cached.serves(despite: error) else { throw error }
-      client.log.warning(
-        "The token could not be renewed; the one from the cache serves.",
+      client.log(
+        .warning, "The token could not be renewed; the one from the cache serves.",
         ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
       return result(of: cached, isExtendedLifetime: !cached.isValid)
     }
@@ -265,7 +265,7 @@ extension SilentFlow {
             environment: client.cache.clouds.preferredCache(of: resolved.authority.host), familyID: ""))
       }
     } catch {
-      client.log.warning("A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
+      client.log(.warning, "A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
     await forgetAccount(because: error)
   }
@@ -276,7 +276,7 @@ extension SilentFlow {
     do throws(CacheError) {
       try await client.cache.removeAccount(request.account.homeAccountID)
     } catch {
-      client.log.warning("A useless account could not be removed.", ["reason": "\(error.code.rawValue)"])
+      client.log(.warning, "A useless account could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
   }
 }

@@ -6,16 +6,10 @@ struct ClientLog: Sendable {
   let logger: Logger
   let showsPersonalData: Bool
 
-  func debug(_ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata = [:]) {
-    logger.debug(message, metadata: metadata())
-  }
-
-  func info(_ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata = [:]) {
-    logger.info(message, metadata: metadata())
-  }
-
-  func warning(_ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata = [:]) {
-    logger.warning(message, metadata: metadata())
+  func callAsFunction(
+    _ level: Logger.Level, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata = [:]
+  ) {
+    logger.log(level: level, message, metadata: metadata())
   }
 
   /// A value that names a person or an organisation, masked unless it may be seen.
