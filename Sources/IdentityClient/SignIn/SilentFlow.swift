@@ -205,7 +205,7 @@ extension SilentFlow {
     do throws(IdentityError) {
       token = try await broker.tokenSilently(brokerRequest)
     } catch {
-      await forgetAccount(because: error)
+      await forget(nil, because: error)
       throw error
     }
     // Himmelblau ignores claims, and returns the token that it has.
@@ -253,30 +253,21 @@ extension SilentFlow {
     return (Throttle.key(server), Throttle.key(server + ["claims", resolved.claims ?? "", "extra"] + extra))
   }
 
-  /// Removes what the server will never take again.
-  private func forget(_ token: RefreshToken, because error: IdentityError) async {
+  /// Removes what the server will never take again: a token, or an account that was deleted.
+  private func forget(_ token: RefreshToken?, because error: IdentityError) async {
     do throws(CacheError) {
-      if error.isRefusal("invalid_grant", "bad_token") {
+      if error.isRefusal("invalid_grant", "user_account_deleted") {
+        try await client.cache.removeAccount(request.account.homeAccountID)
+      } else if let token, error.isRefusal("invalid_grant", "bad_token") {
         try await client.cache.remove(token)
-      } else if error.isRefusal("invalid_grant", "client_mismatch"), token.familyID != nil {
+      } else if token?.familyID != nil, error.isRefusal("invalid_grant", "client_mismatch") {
         try await client.cache.save(
           AppMetadata(
             clientID: client.configuration.clientID,
             environment: client.cache.clouds.preferredCache(of: resolved.authority.host), familyID: ""))
       }
     } catch {
-      client.log(.warning, "A useless token could not be removed.", ["reason": "\(error.code.rawValue)"])
-    }
-    await forgetAccount(because: error)
-  }
-
-  /// Removes an account that was deleted.
-  private func forgetAccount(because error: IdentityError) async {
-    guard error.isRefusal("invalid_grant", "user_account_deleted") else { return }
-    do throws(CacheError) {
-      try await client.cache.removeAccount(request.account.homeAccountID)
-    } catch {
-      client.log(.warning, "A useless account could not be removed.", ["reason": "\(error.code.rawValue)"])
+      client.log(.warning, "What is useless could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
   }
 }
