@@ -109,7 +109,7 @@ let package = Package(
       swiftSettings: common),
     .target(
       name: "BrowserSignIn",
-      dependencies: ["CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient"],
+      dependencies: ["CGLib", "GLibSupport", "HTTPListener", "HTTPSupport", "IdentityClient", "TokenCache"],
       swiftSettings: common),
     .target(
       name: "ProofOfPossession",

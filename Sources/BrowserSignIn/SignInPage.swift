@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import IdentityClient
+import TokenCache
 
 /// The page that a person signs in at, in whatever browser.
 public struct SignInPage: Sendable, Hashable {
@@ -44,7 +45,7 @@ public struct SignInPage: Sendable, Hashable {
     }
     // Not trimmed before it is known to be short.
     guard text.utf8.count <= Self.pastedLimit else { throw refusal("That is too long for an address.") }
-    guard let address = URL(string: text.trimmingWhitespace), address.scheme != nil else {
+    guard let address = URL(string: text.trimmed), address.scheme != nil else {
       throw refusal("That is not an address.")
     }
     guard address.isSamePlace(as: redirectURI) else {
@@ -65,14 +66,5 @@ public struct SignInPage: Sendable, Hashable {
         advice: "Open the page that this sign-in shows, and copy the address that it ends at.")
     }
     return parameters
-  }
-}
-
-extension String {
-  fileprivate var trimmingWhitespace: String {
-    guard let first = firstIndex(where: { !$0.isWhitespace }),
-      let last = lastIndex(where: { !$0.isWhitespace })
-    else { return "" }
-    return String(self[first...last])
   }
 }

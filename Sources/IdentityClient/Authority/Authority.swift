@@ -188,15 +188,6 @@ private struct Address {
   }
 
   static func isSegment(_ text: String) -> Bool {
-    let bytes = text.utf8.span
-    return !text.isEmpty && text != "." && text != ".."
-      && bytes.indices.allSatisfy { index in
-        switch bytes[index] {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
+    !["", ".", ".."].contains(text) && FormEncoding.encode(text) == text
   }
 }
