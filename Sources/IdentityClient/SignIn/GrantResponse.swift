@@ -134,10 +134,8 @@ struct GrantResponse: Sendable {
     _ records: TokenRecords, from answered: Authority
   ) async throws(IdentityError) -> (Account?, CacheError?) {
     let requested = request.requestedAuthority
-    let (asked, answered) = (requested.url.absoluteString, answered.url.absoluteString)
-    let isKept = asked != answered && (!isRefresh || requested.kind == .aad)
-    let resolved = ResolvedAuthority(
-      asked: asked, answered: answered, isInstanceAware: client.configuration.multipleCloudsSupported)
+    let isKept = requested.address != answered.address && (!isRefresh || requested.kind == .aad)
+    let resolved = (requested.address, answered.address, client.configuration.multipleCloudsSupported)
     do throws(CacheError) {
       return (try await client.cache.save(records, resolving: isKept ? resolved : nil), nil)
     } catch {

@@ -25,13 +25,15 @@ extension TokenCacheAccessor {
     return records
   }
 
-  /// Saves the records of a response, as ``save(_:for:)`` does, and the authority that responded, if it is not the requested one.
+  /// Saves the records of a response, as ``save(_:for:)`` does, and the authority that responded, if it is not the requested one,
+  /// for example because that has no tenant.
   ///
   /// - Returns: The account as the cache has it now; `nil` if the cache has no record of it.
   /// - Throws: ``CacheError/Code/signedOut`` for a renewal of an account that is no longer signed in.
   @discardableResult
   package func save(
-    _ records: TokenRecords, resolving authority: ResolvedAuthority? = nil
+    _ records: TokenRecords,
+    resolving authority: (asked: String, answered: String, isInstanceAware: Bool)? = nil
   ) async throws(CacheError) -> Account? {
     let (id, clientID, clouds) = (records.homeAccountID, records.request.clientID, clouds)
     let metadata = place(ofMetadata: clientID, of: id)
@@ -71,19 +73,6 @@ extension TokenCacheAccessor {
     try await store.update([common], in: group) { contents in
       contents[common].appMetadata.saveAsOne(metadata, in: clouds)
     }
-  }
-}
-
-/// The authority that responded for an account when another was requested, for example one without a tenant.
-package struct ResolvedAuthority: Sendable {
-  let asked: String
-  let answered: String
-  let isInstanceAware: Bool
-
-  package init(asked: String, answered: String, isInstanceAware: Bool) {
-    self.asked = asked
-    self.answered = answered
-    self.isInstanceAware = isInstanceAware
   }
 }
 
