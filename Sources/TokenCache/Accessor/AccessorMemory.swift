@@ -39,7 +39,7 @@ struct AccessorMemory {
   }
 
   /// A shard's document, empty if the shard does not exist; `nil` unless the shard is remembered.
-  func document(_ shard: ShardID) -> CacheDocument? {
+  private func document(_ shard: ShardID) -> CacheDocument? {
     guard isComplete || known.contains(shard) else { return nil }
     return documents[shard] ?? CacheDocument()
   }

@@ -1,13 +1,7 @@
 extension TokenCacheAccessor {
   /// Reads the private key of the group's bound tokens, as it was saved; `nil` if the group has no key.
   package func popKey() async throws(CacheError) -> String? {
-    let document =
-      if let known = rememberedDocument(commonShard) {
-        known
-      } else {
-        try await contents(.some([commonShard]))[commonShard]
-      }
-    return document.popKey
+    try await contents(.some([commonShard]))[commonShard].popKey
   }
 
   /// Saves a key for bound tokens (PKCS #8 in base64), unless the group has a usable one by now, and returns the group's key.

@@ -75,11 +75,6 @@ public final class TokenCacheAccessor: Sendable {
     remembered { $0.result(lookup, in: group) }
   }
 
-  /// A shard's document, if the shard is in memory. Cheaper than ``contents(_:)``.
-  func rememberedDocument(_ shard: ShardID) -> CacheDocument? {
-    remembered { $0.document(shard) }
-  }
-
   /// A number that stays the same while lookups that memory answers have the same results; `nil` where the store has to
   /// be read.
   package var memoryVersion: UInt64? { remembered { $0.version } }
