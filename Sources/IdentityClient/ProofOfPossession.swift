@@ -56,15 +56,6 @@ struct PopProof: Sendable {
   let scheme: PopScheme
   let key: any PopKey
 
-  /// What the cache calls it.
-  var cacheScheme: AuthenticationScheme { .bound(tokenType: PopScheme.tokenType, keyID: key.id) }
-
-  /// The parameters of a token request (RFC 7800 section 3.4, by its thumbprint).
-  var parameters: [String: String] {
-    let confirmation = Data(#"{"kid":"\#(key.id)"}"#.utf8).base64URL
-    return ["token_type": PopScheme.tokenType, "req_cnf": confirmation]
-  }
-
   /// A result with the token inside of a request that was signed just now.
   func presenting(
     _ result: AuthenticationResult, at now: Date
@@ -76,10 +67,16 @@ struct PopProof: Sendable {
 
 extension PopProof? {
   /// What the cache calls the scheme of a request.
-  var cacheScheme: AuthenticationScheme { self?.cacheScheme ?? .bearer }
+  var cacheScheme: AuthenticationScheme {
+    map { .bound(tokenType: PopScheme.tokenType, keyID: $0.key.id) } ?? .bearer
+  }
 
-  /// The parameters that a request to the token endpoint has for it.
-  var parameters: [String: String] { self?.parameters ?? [:] }
+  /// The parameters that a token request has for it (RFC 7800 section 3.4, by the key's thumbprint).
+  var parameters: [String: String] {
+    guard let self else { return [:] }
+    let confirmation = Data(#"{"kid":"\#(self.key.id)"}"#.utf8).base64URL
+    return ["token_type": PopScheme.tokenType, "req_cnf": confirmation]
+  }
 }
 
 extension PublicClient {

@@ -77,7 +77,7 @@ struct PopTests {
     let confirmation = try #require(row["req_cnf"]?.stringValue)
     let json = try JSONSerialization.jsonObject(with: try #require(Data(base64URL: confirmation)))
     let id = try #require((json as? [String: String])?["kid"])
-    let proof = PopProof(scheme: try #require(scheme()), key: TestKeys.Key(id: id))
+    let proof: PopProof? = PopProof(scheme: try #require(scheme()), key: TestKeys.Key(id: id))
     #expect(proof.parameters.mapValues(JSONValue.string) == row)
   }
 
