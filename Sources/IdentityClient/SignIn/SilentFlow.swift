@@ -182,13 +182,15 @@ extension SilentFlow {
 
   private func result(of cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
     client.noteTokenFromCache(request)
-    let (found, authority) = (cached.found, resolved.authority)
-    let issued = authority.kind == .aad ? try? authority.replacingTenant(with: found.tenant) : nil
+    let (found, token, authority) = (cached.found, cached.found.token, resolved.authority)
+    let tenant = Tenant.resolve(realm: token.realm, homeAccountID: token.homeAccountID)
+    let issued = authority.kind == .aad ? try? authority.replacingTenant(with: tenant) : nil
     return AuthenticationResult(
-      accessToken: found.token.secret, tokenType: found.tokenType,
+      accessToken: token.secret, tokenType: token.tokenType,
       expiresOn: isExtendedLifetime ? found.lifetime.extendedExpiresOn : found.lifetime.expiresOn,
-      scopes: found.grantedScopes, idToken: found.idToken?.secret, claims: found.idToken?.claims,
-      account: cached.account, tenantProfile: found.tenantProfile,
+      scopes: token.target.split(separator: " ").map(String.init), idToken: found.idToken?.secret,
+      claims: found.idToken?.claims, account: cached.account,
+      tenantProfile: cached.account.tenantProfiles.first { $0.tenantID == tenant },
       authority: issued ?? authority, correlationID: request.correlationID,
       isExtendedLifetime: isExtendedLifetime, source: .cache)
   }

@@ -156,23 +156,14 @@ public struct FoundAccessToken: Sendable {
     // First, since every lookup reads it: beside the reference count.
     let lifetime: TokenLifetime
     let token: AccessToken
-    let grantedScopes: [String]
     let idToken: IDToken?
     let account: Account?
-    let tokenType: String
-    let tenant: String
-    let tenantProfile: TenantProfile?
 
     init(_ token: AccessToken, idToken: IDToken?, account: Account?) {
       self.token = token
       self.idToken = idToken
       self.account = account
-      grantedScopes = token.target.split(separator: " ").map(String.init)
       lifetime = token.credential.lifetime
-      tokenType = token.tokenType
-      let tenant = Tenant.resolve(realm: token.realm, homeAccountID: token.homeAccountID)
-      self.tenant = tenant
-      tenantProfile = account?.tenantProfiles.first { $0.tenantID == tenant }
     }
   }
 
@@ -183,12 +174,5 @@ public struct FoundAccessToken: Sendable {
   /// `nil` for tokens of an application.
   public var idToken: IDToken? { record.idToken }
   public var account: Account? { record.account }
-  /// The scopes as the server spelled them.
-  package var grantedScopes: [String] { record.grantedScopes }
   package var lifetime: TokenLifetime { record.lifetime }
-  package var tokenType: String { record.tokenType }
-  /// The tenant that issued the token.
-  package var tenant: String { record.tenant }
-  /// The account in that tenant.
-  package var tenantProfile: TenantProfile? { record.tenantProfile }
 }
