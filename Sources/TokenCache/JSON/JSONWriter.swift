@@ -4,7 +4,7 @@ import Glibc
 /// Writes compact JSON with keys sorted by their UTF-8.
 ///
 /// `JSONEncoder` takes several times as long: it makes an intermediate copy of every value.
-struct JSONWriter {
+package struct JSONWriter {
   private let limits: JSONLimits
   private var bytes: [UInt8] = []
   /// Both are counted as a reader counts them.
@@ -13,9 +13,11 @@ struct JSONWriter {
 
   /// - Throws: What a reader with these limits would throw; ``ForeignJSONError/notANumber`` for a number that JSON cannot
   ///   represent.
-  static func bytes(of value: JSONValue, within limits: JSONLimits) throws(ForeignJSONError) -> [UInt8] {
+  package static func bytes(
+    of members: JSONObject, within limits: JSONLimits
+  ) throws(ForeignJSONError) -> [UInt8] {
     var writer = JSONWriter(limits: limits)
-    try writer.write(value)
+    try writer.write(.object(members))
     guard writer.bytes.count <= limits.size else { throw .tooLarge(limit: limits.size) }
     return writer.bytes
   }
@@ -96,14 +98,5 @@ struct JSONWriter {
       bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     default: bytes.append(byte)
     }
-  }
-}
-
-extension JSONValue {
-  /// The value as compact JSON with sorted keys.
-  ///
-  /// - Throws: What a reader with these limits would throw.
-  package func json(within limits: JSONLimits) throws(ForeignJSONError) -> [UInt8] {
-    try JSONWriter.bytes(of: self, within: limits)
   }
 }

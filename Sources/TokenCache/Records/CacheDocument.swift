@@ -105,7 +105,7 @@ extension CacheDocument {
 
   private func jsonBytes() throws(CacheError) -> [UInt8] {
     do {
-      return try JSONValue.object(sections).json(within: .cache)
+      return try JSONWriter.bytes(of: sections, within: .cache)
     } catch .notANumber {
       throw CacheError.damaged("a number in it cannot be written as JSON")
     } catch {
