@@ -11,21 +11,9 @@ package struct ListenerRequest: Sendable {
   package var path: String
   package var query: String?
   /// The header fields by their names in lower case; a field that came twice has both values.
-  package var fields: [String: String]
+  package var fields: [String: String] = [:]
   /// `nil` when it is larger than the listener's limit.
   package var body: [UInt8]?
-
-  package init(
-    method: String, targetHost: String, path: String, query: String?, fields: [String: String],
-    body: [UInt8]?
-  ) {
-    self.method = method
-    self.targetHost = targetHost
-    self.path = path
-    self.query = query
-    self.fields = fields
-    self.body = body
-  }
 
   /// In bytes; what is more should be refused.
   package static let maximumHeaderSize = 16 << 10
@@ -47,7 +35,12 @@ package struct ListenerRequest: Sendable {
 
 extension ListenerRequest {
   init(_ message: OpaquePointer, path: String, body: [UInt8]?) {
-    var fields: [String: String] = [:]
+    let uri = soup_server_message_get_uri(message)
+    method = soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
+    targetHost = g_uri_get_host(uri).map { String(cString: $0) } ?? ""
+    self.path = path
+    query = g_uri_get_query(uri).map { String(cString: $0) }
+    self.body = body
     var iterator = SoupMessageHeadersIter()
     soup_message_headers_iter_init(&iterator, soup_server_message_get_request_headers(message))
     var name: UnsafePointer<CChar>?
@@ -57,10 +50,5 @@ extension ListenerRequest {
       let (key, text) = (String(cString: name).lowercased(), String(cString: value))
       fields[key] = fields[key].map { "\($0), \(text)" } ?? text
     }
-    let uri = soup_server_message_get_uri(message)
-    self.init(
-      method: soup_server_message_get_method(message).map { String(cString: $0) } ?? "",
-      targetHost: g_uri_get_host(uri).map { String(cString: $0) } ?? "", path: path,
-      query: g_uri_get_query(uri).map { String(cString: $0) }, fields: fields, body: body)
   }
 }
