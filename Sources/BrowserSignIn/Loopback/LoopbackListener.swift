@@ -40,8 +40,8 @@ package final class LoopbackListener: Sendable {
   /// can read what a browser is started with; a second request of the address ends the wait. It goes on when the call has
   /// returned.
   package func launchAddress(of page: String) -> String {
-    thread.invoke { [server] in server.launch(page) }
-    return "http://localhost:\(port)\(server.launchPath)"
+    thread.invoke { [server] in server.page = page }
+    return "http://localhost:\(port)\(server.rules.launchPath)"
   }
 
   /// Waits for the expected response, which may be an error's, and until the browser has got its page.

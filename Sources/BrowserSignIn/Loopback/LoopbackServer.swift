@@ -14,7 +14,7 @@ final class LoopbackServer: @unchecked Sendable {
   /// How long the query mode waits for the browser to follow its redirect.
   private static let landingTime = Duration.seconds(1)
 
-  private let rules: RedirectRules
+  let rules: RedirectRules
   private let sockets: LoopbackSockets
   private var listener: HTTPListener?
   /// How many responses of another sign-in were refused.
@@ -23,8 +23,8 @@ final class LoopbackServer: @unchecked Sendable {
   private var parameters: [String: String]?
   /// How the wait ended: with the response once the browser has got the page about it. Set on the thread, read anywhere.
   let outcome = Mutex<Result<[String: String], IdentityError>?>(nil)
-  /// Where the browser is sent from the address that it is started with, unless it was already.
-  private var page: String?
+  /// Where the browser is sent from the launch path, once; `nil` when it was.
+  var page: String?
   private var landingTimer: ContextTimer?
   private var calls: [LoopbackCall] = []
 
@@ -98,12 +98,6 @@ final class LoopbackServer: @unchecked Sendable {
       }
     }
   }
-
-  /// Sets where the browser is sent from the launch path, once.
-  func launch(_ page: String) { self.page = page }
-
-  /// Where the browser begins.
-  var launchPath: String { rules.launchPath }
 
   /// Redirects the one request that the browser makes. The sender of another one may have read the address where the
   /// browser was started with it, and it is not known which of them is the browser.
