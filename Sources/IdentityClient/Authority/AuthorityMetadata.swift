@@ -20,7 +20,18 @@ struct AuthorityMetadata: Sendable {
     self.authority = authority
     func endpoint(_ name: String) throws(IdentityError) -> URL? {
       guard let text = fields[name]?.stringValue.nonBlank else { return nil }
-      return try Self.endpoint(text, name, of: authority, in: clouds)
+      guard let address = HTTPSAddress(text.replacing("{tenantid}", with: authority.tenant ?? "")) else {
+        throw .authorityValidationFailed("The authority's \(name) is not an https address.")
+      }
+      // Tokens of a cloud go to hosts of that cloud and to no others, whatever a document says.
+      guard
+        authority.kind != .aad && !clouds.contains(authority.host)
+          || clouds.aliases(of: authority.host).contains(address.host)
+      else {
+        throw .authorityValidationFailed(
+          "The authority's \(name) is at \(address.host), another server's host.")
+      }
+      return address.url
     }
     guard let authorizationEndpoint = try endpoint("authorization_endpoint"),
       let tokenEndpoint = try endpoint("token_endpoint"),
@@ -50,23 +61,6 @@ struct AuthorityMetadata: Sendable {
 
   /// Who must have issued the ID token: whom the redirect named, where it did.
   func issuer(named name: String?) -> String { name.flatMap { isIssuer($0) ? $0 : nil } ?? issuer }
-
-  private static func endpoint(
-    _ text: String, _ name: String, of authority: Authority, in clouds: CloudInstances
-  ) throws(IdentityError) -> URL {
-    let resolved = text.replacing("{tenantid}", with: authority.tenant ?? "")
-    guard let address = HTTPSAddress(resolved) else {
-      throw .authorityValidationFailed("The authority's \(name) is not an https address.")
-    }
-    // Tokens of a cloud go to hosts of that cloud and to no others, whatever a document says.
-    if authority.kind == .aad || clouds.contains(authority.host) {
-      guard clouds.aliases(of: authority.host).contains(address.host) else {
-        throw .authorityValidationFailed(
-          "The authority's \(name) is at \(address.host), another server's host.")
-      }
-    }
-    return address.url
-  }
 
   /// An OpenID Connect provider's issuer must be the address that was asked (RFC 8414 section 3.3). MSAL
   /// accepts any issuer on the same host, and Microsoft's own.
