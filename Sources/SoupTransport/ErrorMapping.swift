@@ -31,7 +31,7 @@ extension SoupMessageReference {
       case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)
       default:
         cameOverTLS
-          ? .connectionLost(text) : .cannotConnect(socket?.problem.map { "\(host): \($0)" } ?? text)
+          ? .connectionLost(text) : .cannotConnect(route.unixSocket?.problem.map { "\(host): \($0)" } ?? text)
       }
     default: .malformedResponse(text)
     }

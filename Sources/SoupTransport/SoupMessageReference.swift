@@ -13,10 +13,7 @@ final class SoupMessageReference: @unchecked Sendable {
   /// The host and the port, if one was given, or the socket; for error texts.
   let host: String
   let isIdempotent: Bool
-  /// The destination instead of a host.
-  let socket: UnixSocket?
-  /// Whether it is sent without TLS.
-  let isPlaintext: Bool
+  let route: Route
 
   init(_ request: HTTPTransportRequest, on route: Route) throws(HTTPTransportError) {
     let head = request.head
@@ -41,9 +38,8 @@ final class SoupMessageReference: @unchecked Sendable {
       let message = soup_message_new_from_uri(head.method.rawValue, uri)
     else { throw .invalidRequest("Invalid host.") }
     pointer = message
-    socket = route.unixSocket
-    host = socket?.path ?? authority
-    isPlaintext = route.isPlaintext
+    self.route = route
+    host = route.unixSocket?.path ?? authority
     isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
     if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
@@ -72,7 +68,7 @@ final class SoupMessageReference: @unchecked Sendable {
 
 extension SoupMessageReference {
   /// False for the response of a proxy that refused the tunnel: no server has sent a certificate.
-  var cameFromServer: Bool { isPlaintext || cameOverTLS }
+  var cameFromServer: Bool { route.isPlaintext || cameOverTLS }
 
   /// Whether the server has sent a certificate.
   var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(pointer) != nil }
