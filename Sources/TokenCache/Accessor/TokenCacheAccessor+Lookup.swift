@@ -17,8 +17,10 @@ extension TokenCacheAccessor {
   public func accessToken(
     for lookup: TokenLookup, expirationBuffer: Double = defaultExpirationBuffer
   ) async throws(CacheError) -> FoundAccessToken? {
-    let result = if let known = rememberedResult(lookup) { known } else { try await findResult(lookup) }
-    return result.best(at: now(), buffer: expirationBuffer)
+    if let known = rememberedResult(lookup) { return known.best(at: now(), buffer: expirationBuffer) }
+    let shard = shard(lookup.homeAccountID)
+    return TokenLookupResult(of: lookup, in: try await contents(.some([shard]))[shard], clouds: clouds)
+      .best(at: now(), buffer: expirationBuffer)
   }
 
   /// Finds the access tokens for a lookup whatever claims they were requested with, the newest first, also expired ones.

@@ -79,12 +79,6 @@ public final class TokenCacheAccessor: Sendable {
   /// be read.
   package var memoryVersion: UInt64? { remembered { $0.version } }
 
-  /// The result of a lookup that is not in memory.
-  func findResult(_ lookup: TokenLookup) async throws(CacheError) -> TokenLookupResult {
-    let shard = shard(lookup.homeAccountID)
-    return TokenLookupResult(of: lookup, in: try await contents(.some([shard]))[shard], clouds: clouds)
-  }
-
   /// Reads from memory if it is known to be current.
   private func remembered<T: Sendable>(_ read: (inout AccessorMemory) -> T?) -> T? {
     guard let generation = store.generation(of: group) else { return nil }
