@@ -107,7 +107,7 @@ public final class PublicClient: Sendable {
     self.timing = timing
     self.log = log
     self.now = now
-    resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender, log: log)
+    resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender)
     tokenEndpoint = TokenEndpoint(sender: sender, configuration: configuration, telemetry: telemetry)
     browserSession = BrowserSession(onEvent: onBrowserEvent)
     let directory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path

@@ -9,15 +9,13 @@ final class AuthorityResolver: Sendable {
   private let configuration: ClientConfiguration
   private let cache: TokenCacheAccessor
   private let sender: HTTPSender
-  private let log: ClientLog
   private let found = Mutex<[Authority: Result<AuthorityMetadata, IdentityError>]>([:])
   private let searches = SharedWork<Authority, AuthorityMetadata>()
 
-  init(configuration: ClientConfiguration, cache: TokenCacheAccessor, sender: HTTPSender, log: ClientLog) {
+  init(configuration: ClientConfiguration, cache: TokenCacheAccessor, sender: HTTPSender) {
     self.configuration = configuration
     self.cache = cache
     self.sender = sender
-    self.log = log
   }
 
   /// The authority's metadata, from memory where it was found before.
@@ -79,7 +77,8 @@ final class AuthorityResolver: Sendable {
       }
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
     } catch  where isOwn {
-      log(.debug, "The authority does not say which other hosts it has.", ["reason": log.reason(error)])
+      let reason = sender.log.reason(error)
+      sender.log(.debug, "The authority does not say which other hosts it has.", ["reason": reason])
     }
   }
 

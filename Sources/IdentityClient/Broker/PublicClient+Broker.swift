@@ -103,13 +103,6 @@ extension PublicClient {
     }
   }
 
-  /// What this client knows of an account.
-  func accountMetadata(of account: Account) async throws(IdentityError) -> AccountMetadata? {
-    try await readingCache { () async throws(CacheError) in
-      try await cache.accountMetadata(clientID: configuration.clientID, of: account.homeAccountID)
-    }
-  }
-
   /// Tokens of one cloud are useless in another. The cloud of an unknown host is unknown as well.
   private func isOfSameCloud(_ account: Account) -> Bool {
     let (clouds, host) = (cache.clouds, configuration.authority.host)

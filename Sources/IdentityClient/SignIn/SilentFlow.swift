@@ -16,7 +16,6 @@ struct SilentFlow: Sendable {
     /// What the application named: the cache remembers which tenant answered for it.
     let requestedAuthority: Authority
     let authority: Authority
-    let realm: String
     let scopes: ScopeSet
     let claims: String?
     let extra: [String: String]
@@ -36,7 +35,9 @@ struct SilentFlow: Sendable {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
     memoryVersion = client.cache.memoryVersion
-    let metadata = try await client.accountMetadata(of: account)
+    let metadata = try await client.readingCache { () async throws(CacheError) in
+      try await client.cache.accountMetadata(clientID: configuration.clientID, of: account.homeAccountID)
+    }
     if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
     let asked = request.authority ?? configuration.authority
     self.request = request
@@ -165,8 +166,8 @@ extension SilentFlow {
   private var key: Key {
     Key(
       account: request.account.homeAccountID.normalized, requestedAuthority: resolved.requestedAuthority,
-      authority: resolved.authority, realm: resolved.realm.normalized,
-      scopes: ScopeSet(resolved.scopes.scopes), claims: resolved.claims, extra: resolved.extra,
+      authority: resolved.authority, scopes: ScopeSet(resolved.scopes.scopes), claims: resolved.claims,
+      extra: resolved.extra,
       forceRefresh: request.forceRefresh, refreshesWithoutBroker: request.refreshesWithoutBroker,
       keyID: resolved.proof?.key.id)
   }
