@@ -55,8 +55,12 @@ struct TokenLookupResult: Sendable {
     let serving = document.accessTokens.sorted { $0.key < $1.key }
       .compactMap { AccessToken($0.value) }
       .filter { lookup.isServed(by: $0, in: clouds) }
-    let (idToken, account) = document.owner(for: lookup, in: clouds)
-    guard lookup.homeAccountID == nil || idToken != nil && account != nil else {
+    // Both belong to an account's token.
+    let account = lookup.homeAccountID.flatMap { id in
+      [document].accounts(clientID: lookup.clientID, in: clouds).first { id.matches($0.homeAccountID) }
+    }
+    let idToken = account == nil ? nil : document.idToken(for: lookup, in: clouds)
+    guard lookup.homeAccountID == nil || idToken != nil else {
       tokens = []
       return
     }
@@ -70,7 +74,7 @@ struct TokenLookupResult: Sendable {
     for token in tokens {
       let found = FoundAccessToken(
         record: token, condition: token.lifetime.condition(at: now, buffer: buffer))
-      if let best, (best.condition.rank, -best.end) <= (found.condition.rank, -found.end) { continue }
+      if let best, (best.condition, -best.end) <= (found.condition, -found.end) { continue }
       best = found
     }
     return best
@@ -82,14 +86,6 @@ extension FoundAccessToken {
 }
 
 extension CacheDocument {
-  /// The ID token and the account that belong to an account's token.
-  fileprivate func owner(for lookup: TokenLookup, in clouds: CloudInstances) -> (IDToken?, Account?) {
-    guard let homeAccountID = lookup.homeAccountID else { return (nil, nil) }
-    let account = [self].accounts(clientID: lookup.clientID, in: clouds)
-      .first { homeAccountID.matches($0.homeAccountID) }
-    return (idToken(for: lookup, in: clouds), account)
-  }
-
   /// The access tokens for a lookup whatever claims they were requested with, the newest first.
   func accessTokens(withAnyClaims lookup: TokenLookup, in clouds: CloudInstances) -> [AccessToken] {
     accessTokens.sorted { $0.key < $1.key }.compactMap { AccessToken($0.value) }
@@ -129,20 +125,10 @@ extension TokenLookup {
   }
 }
 
-extension FoundAccessToken.Condition {
-  fileprivate var rank: Int {
-    switch self {
-    case .valid: 0
-    case .needsRefresh: 1
-    case .extendedLifetime: 2
-    case .expired: 3
-    }
-  }
-}
-
 /// An access token that was found, and its condition.
 public struct FoundAccessToken: Sendable {
-  public enum Condition: Sendable, Hashable {
+  /// The conditions, the best first.
+  public enum Condition: Sendable, Hashable, Comparable {
     case valid
     /// The token is valid, but the server asked for a renewal by now.
     case needsRefresh
