@@ -22,14 +22,15 @@ final class AuthorityResolver: Sendable {
   func metadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
     if let known = found.withLock({ $0[authority] }) { return try known.get() }
     return try await searches.run(authority) { () async throws(IdentityError) in
-      let outcome = await Result.catching { () async throws(IdentityError) in try await self.search(authority)
+      do throws(IdentityError) {
+        let metadata = try await self.search(authority)
+        self.found.withLock { $0[authority] = .success(metadata) }
+        return metadata
+      } catch {
+        // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
+        if error.isOAuthRefusal { self.found.withLock { $0[authority] = .failure(error) } }
+        throw error
       }
-      switch outcome {
-      // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
-      case .failure(let error) where !error.isOAuthRefusal: break
-      default: self.found.withLock { $0[authority] = outcome }
-      }
-      return try outcome.get()
     }
   }
 
