@@ -160,8 +160,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
           do throws(Failure) {
             return try backend.remove(removal, from: group, turn)
           } catch {
-            // One that took too long has perhaps not even found what to remove.
-            commit.end(isUncertain: error.leavesOutcomeOpen && cacheError(error).code != .timedOut)
+            commit.end(isUncertain: error.leavesOutcomeOpen)
             throw error
           }
         }
