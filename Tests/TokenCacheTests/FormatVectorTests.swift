@@ -55,6 +55,26 @@ struct FormatVectorTests {
       #expect(test.generation == generation)
       row["after"] = .object(after.sections)
     },
+    Named("metadata") { row in
+      let test = TestCache()
+      // The common shard has the name "".
+      let shards = Dictionary(
+        uniqueKeysWithValues: ["", "u.t", "v.t"].map { ($0, ShardID(homeAccountID: $0, group: .default)) })
+      for name in try row.object("before").keys.sorted() {
+        let document = try CacheDocument(sections: row.object("before").object(name))
+        let shard = try #require(shards[name])
+        try test.store.update([shard], in: .default) { $0[shard] = document }
+      }
+      if let account = try row.optionalString("home_account_id") {
+        try await test.cache.removeAccount(account, clientID: row.optionalString("client_id"))
+      } else {
+        _ = try await test.cache.import(document(row, "import"))
+      }
+      let after = try test.store.read(.all, in: .default).documents
+      row["after"] = .object(
+        shards.compactMapValues { after[$0].flatMap { $0.isEmpty ? nil : .object($0.sections) } })
+      #expect(Set(after.keys).isSubset(of: shards.values))
+    },
   ]
 
   @Test(
