@@ -10,32 +10,29 @@ struct ClusterFixture: SharedStoreFixture {
   let cluster: EtcdCluster
   let group: KeychainGroup
   let cache: TokenCacheAccessor
-  private let endpoints: [String]
 
-  /// `endpoints` are those that the stores use; all of the cluster's unless some are given.
-  init(_ cluster: EtcdCluster, endpoints: [String]? = nil) throws {
+  init(_ cluster: EtcdCluster) throws {
     self.cluster = cluster
-    self.endpoints = endpoints ?? cluster.endpoints
     group = try KeychainGroup("org.example.g\(UInt64.random(in: 0 ... .max))")
-    cache = TokenCacheAccessor(store: try Self.store(in: cluster, at: self.endpoints), group: group)
+    cache = TokenCacheAccessor(store: try Self.store(in: cluster), group: group)
   }
 
   /// A store, as another machine would have it.
   func store(
     at endpoints: [String]? = nil, timeout: Duration = .seconds(120), user: EtcdUser? = nil
   ) throws -> EtcdCacheStore {
-    try Self.store(in: cluster, at: endpoints ?? self.endpoints, timeout: timeout, user: user)
+    try Self.store(in: cluster, at: endpoints, timeout: timeout, user: user)
   }
 
   private static func store(
-    in cluster: EtcdCluster, at endpoints: [String], timeout: Duration = .seconds(120), user: EtcdUser? = nil
+    in cluster: EtcdCluster, at endpoints: [String]? = nil, timeout: Duration = .seconds(120),
+    user: EtcdUser? = nil
   ) throws -> EtcdCacheStore {
     let usual = EtcdUser(name: EtcdCluster.user, password: .keyFile(path: cluster.passwordFile))
     return try EtcdCacheStore(
-      endpoints: endpoints, prefix: EtcdCluster.prefix, key: .keyFile(path: cluster.keyFile),
-      user: cluster.hasUsers ? user ?? usual : nil,
-      transport: SoupHTTPTransport(caBundle: cluster.caBundle, environment: [:], allowsLoopbackHTTP: true),
-      timeout: timeout, environment: [:])
+      endpoints: endpoints ?? cluster.endpoints, prefix: EtcdCluster.prefix,
+      key: .keyFile(path: cluster.keyFile), user: user ?? usual,
+      transport: SoupHTTPTransport(caBundle: cluster.caBundle, environment: [:]), timeout: timeout, environment: [:])
   }
 
   func newStore(timeout: Duration) throws -> any CacheStore { try store(timeout: timeout) }
@@ -47,7 +44,8 @@ struct ClusterFixture: SharedStoreFixture {
       [Worker.program] + arguments,
       environment: [
         "PATH": "/usr/bin:/bin", "CACHE_WORKER_KEY_FILE": cluster.keyFile,
-        "CACHE_WORKER_ENDPOINTS": endpoints.joined(separator: ","), "CACHE_WORKER_PREFIX": EtcdCluster.prefix,
+        "CACHE_WORKER_ENDPOINTS": cluster.endpoints.joined(separator: ","),
+        "CACHE_WORKER_PREFIX": EtcdCluster.prefix,
         "CACHE_WORKER_ETCD_USER": EtcdCluster.user, "CACHE_WORKER_ETCD_PASSWORD_FILE": cluster.passwordFile,
         "LLAVERO_CA_BUNDLE": cluster.caBundle,
       ])

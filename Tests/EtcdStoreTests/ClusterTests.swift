@@ -155,20 +155,6 @@ struct ClusterTests {
     #expect(try await store.increment(1, of: fixture) == 5)
     #expect(try await fixture.store().numbers(of: fixture) == [1: 5])
   }
-
-  @Test(.fault("etcd twice"))
-  func `A network that delivers every request twice changes nothing twice`() async throws {
-    var settings = EtcdCluster.Settings()
-    (settings.nodes, settings.isOpen) = (1, true)
-    let cluster = try EtcdCluster(settings)
-    let (relay, endpoint) = try cluster.relay(to: 0)
-    defer { relay.close() }
-    relay.doubleRequests(true)
-    let fixture = try ClusterFixture(cluster, endpoints: [endpoint])
-    let store = try fixture.store()
-    for number in 1...20 { #expect(try await store.increment(1, of: fixture) == number) }
-    #expect(try await fixture.store(at: cluster.endpoints).numbers(of: fixture) == [1: 20])
-  }
 }
 
 /// How many saves were acknowledged to each writer.

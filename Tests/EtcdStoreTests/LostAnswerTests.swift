@@ -87,14 +87,14 @@ struct LostAnswerTests {
     #expect(try await fixture.number() == 0)
   }
 
-  @Test(.fault("late request")) func `Every request may come twice`() async throws {
+  @Test(.fault("late request", "etcd twice")) func `Every request may come twice`() async throws {
     let store = try fixture.store(
       through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
         _ = try await send(request)
         return try await send(request)
       })
-    for expected in 1...5 { #expect(try await store.increment(1, of: fixture) == expected) }
-    #expect(try await fixture.number() == 5)
+    for expected in 1...20 { #expect(try await store.increment(1, of: fixture) == expected) }
+    #expect(try await fixture.number() == 20)
     #expect(try await store.remove(.everything, in: fixture.group) == 1)
   }
 

@@ -3,13 +3,7 @@ import TestSupport
 /// The commands on a store in etcd, over TLS and as a user.
 @Suite(.timeLimit(.minutes(20)))
 struct EtcdTests {
-  private static let shared = Swift.Result { try EtcdCluster(one) }
-
-  private static var one: EtcdCluster.Settings {
-    var settings = EtcdCluster.Settings()
-    settings.nodes = 1
-    return settings
-  }
+  private static let shared = Swift.Result { try EtcdCluster(nodes: 1) }
 
   private let cluster: EtcdCluster
   private let tool: Tool
@@ -154,9 +148,7 @@ struct EtcdTests {
 
   @Test(.fault("etcd full"))
   func `A full database takes no writes and can be read, and the doctor has advice`() throws {
-    var settings = Self.one
-    settings.quota = 4 << 20
-    let cluster = try EtcdCluster(settings)
+    let cluster = try EtcdCluster(nodes: 1, quota: 4 << 20)
     let place: [String: String?] = [
       "LLAVERO_ENDPOINTS": cluster.endpoints[0], "LLAVERO_KEY": "file:" + cluster.keyFile,
       "LLAVERO_ETCD_PASSWORD": "file:" + cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle,

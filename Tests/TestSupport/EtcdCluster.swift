@@ -12,16 +12,6 @@ package final class EtcdCluster: Sendable {
   package static let user = "llavero"
   package static let password = "etcd password"
 
-  package struct Settings: Sendable {
-    package var nodes = 3
-    /// How large a node's database may become, in bytes; etcd's 2 GiB unless told otherwise.
-    package var quota: Int?
-    /// Whether clients use it without TLS and without a user.
-    package var isOpen = false
-
-    package init() {}
-  }
-
   private struct Node {
     let name: String
     let client: LoopbackAddress
@@ -32,7 +22,7 @@ package final class EtcdCluster: Sendable {
     var isStopped = false
   }
 
-  private let settings: Settings
+  private let quota: Int?
   private let files: TemporaryDirectory
   private let network: String
   private let watchdog: Watchdog
@@ -46,13 +36,15 @@ package final class EtcdCluster: Sendable {
   package var keyFile: String { directory + "/key" }
 
   /// Starts one, and waits until it answers.
-  package init(_ settings: Settings = Settings()) throws {
-    self.settings = settings
+  ///
+  /// - Parameter quota: How large a node's database may become, in bytes; etcd's 2 GiB unless told otherwise.
+  package init(nodes count: Int = 3, quota: Int? = nil) throws {
+    self.quota = quota
     files = try TemporaryDirectory()
     network = LoopbackAddress.newNetwork()
     watchdog = try Watchdog(over: files.path, environment: Child.plain)
     let network = network
-    let hosts = (1...settings.nodes).map { "\(network).\($0)" }
+    let hosts = (1...count).map { "\(network).\($0)" }
     let peers = Dictionary(
       uniqueKeysWithValues: hosts.enumerated().map { (Self.peerName($0), LoopbackAddress($1, 2380)) })
     nodes = Mutex(
@@ -62,13 +54,13 @@ package final class EtcdCluster: Sendable {
           proxy: try Relay(at: LoopbackAddress(host, 3128), to: .named(peers)))
       })
     try Self.makeCertificates(
-      in: files, for: hosts + (0..<settings.nodes).map { Self.relayHost($0, network) }, Array(peers.keys))
+      in: files, for: hosts + (0..<count).map { Self.relayHost($0, network) }, Array(peers.keys))
     _ = try files.file("password", Self.password + "\n")
     _ = try files.file("key", String(repeating: "k", count: 32))
     for name in ["password", "key"] { chmod(directory + "/" + name, 0o600) }
     for index in hosts.indices { try start(index) }
     try waitUntilReady()
-    if !settings.isOpen { try addUsers() }
+    try addUsers()
   }
 
   deinit { end() }
@@ -85,29 +77,17 @@ package final class EtcdCluster: Sendable {
     watchdog.end()
   }
 
-  /// Whether clients have to be ``user`` or another one.
-  package var hasUsers: Bool { !settings.isOpen }
-
   /// The addresses that clients use.
-  package var endpoints: [String] { nodes.withLock { $0.map { "\(scheme)://\($0.client)" } } }
+  package var endpoints: [String] { nodes.withLock { $0.map { "https://\($0.client)" } } }
 
   /// A network in front of a node, and the address of that node in it.
   package func relay(to node: Int) throws -> (relay: Relay, endpoint: String) {
     let address = LoopbackAddress(Self.relayHost(node, network), 2379)
     let relay = try Relay(at: address, to: .address(nodes.withLock { $0[node].client }))
-    return (relay, "\(scheme)://\(address)")
+    return (relay, "https://\(address)")
   }
 
   private static func relayHost(_ node: Int, _ network: String) -> String { "\(network).\(101 + node)" }
-
-  /// The options of `llavero` for a store in this cluster.
-  package var toolOptions: [String] {
-    [
-      "--store", "etcd", "--endpoints", endpoints.joined(separator: ","), "--prefix", Self.prefix, "--key",
-      "file:" + keyFile,
-    ]
-      + (settings.isOpen ? [] : ["--etcd-user", Self.user, "--etcd-password", "file:" + passwordFile])
-  }
 
   /// Ends a node at once, as a machine does that loses its power.
   package func kill(_ node: Int) {
@@ -174,24 +154,22 @@ package final class EtcdCluster: Sendable {
   package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
       let node = nodes[index]
-      let tls =
-        settings.isOpen
-        ? [] : ["--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key"]
       let log = open("\(directory)/\(node.name).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
       defer { close(log) }
       nodes[index].child = try Child(
         EtcdNode.programs[index % EtcdNode.programs.count],
         [
           "--name", node.name, "--data-dir", "\(directory)/\(node.name)",
-          "--listen-client-urls", "\(scheme)://\(node.client)",
-          "--advertise-client-urls", "\(scheme)://\(node.client)",
+          "--listen-client-urls", "https://\(node.client)",
+          "--advertise-client-urls", "https://\(node.client)",
+          "--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key",
           "--listen-peer-urls", "https://\(node.peer)",
           "--initial-advertise-peer-urls", Self.peerAddress(index),
           "--initial-cluster", initialCluster(nodes), "--initial-cluster-state", "new",
           "--peer-cert-file", directory + "/node.pem", "--peer-key-file", directory + "/node.key",
           "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
           "--bcrypt-cost", "4", "--logger", "zap",
-        ] + tls + (settings.quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
+        ] + (quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
         environment: ["PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://\(node.proxy.address)"],
         group: watchdog.group, streams: (nil, nil, log))
     }
@@ -277,8 +255,6 @@ package final class EtcdCluster: Sendable {
     try administrate("auth", "enable")
     isProtected.withLock { $0 = true }
   }
-
-  private var scheme: String { settings.isOpen ? "http" : "https" }
 
   /// Not an address: etcd uses no proxy to this machine's own ones.
   private static func peerName(_ node: Int) -> String { "n\(node).etcd.test" }

@@ -42,7 +42,6 @@ package final class Relay: Sendable {
     /// Hosts that are cut off.
     var apart: Set<String> = []
     var holdsAnswers = false
-    var doublesRequests = false
     var sockets: [ObjectIdentifier: Socket] = [:]
   }
 
@@ -88,10 +87,6 @@ package final class Relay: Sendable {
   /// Holds back responses until told otherwise.
   package func holdAnswers(_ holds: Bool) { state.change { $0.holdsAnswers = holds } }
 
-  /// Repeats each request of new connections over a connection of its own when the first response has come, and forwards
-  /// only the second response. For plain http.
-  package func doubleRequests(_ doubles: Bool) { state.change { $0.doublesRequests = doubles } }
-
   private func serve(_ client: Socket) {
     guard let (name, address) = destination(of: client) else { return }
     state.wait { !$0.isOpen || !$0.apart.contains(name) }
@@ -99,7 +94,6 @@ package final class Relay: Sendable {
     guard server.connect(to: address) else { return }
     if case .named = target { _ = client.write("HTTP/1.1 200 OK\r\n\r\n".utf8) }
     keep([client, server]) {
-      if state.read(\.doublesRequests) { return passTwice(from: client, to: server, at: address) }
       Thread.detachNewThread { [self] in
         pass(from: server, to: client) { !$0.apart.contains(name) && !$0.holdsAnswers }
       }
@@ -122,27 +116,6 @@ package final class Relay: Sendable {
     }
     source.shut()
     sink.shut()
-  }
-
-  private func passTwice(from client: Socket, to first: Socket, at address: LoopbackAddress) {
-    let second = Socket()
-    defer { for socket in [client, first, second] { socket.shut() } }
-    guard second.connect(to: address) else { return }
-    var requests: [UInt8] = []
-    var events = [client, first, second].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
-    while poll(&events, 3, -1) > 0 {
-      if events[0].revents != 0 {
-        guard let bytes = client.read(), first.write(bytes) else { return }
-        requests += bytes
-      }
-      if events[1].revents != 0 {
-        guard first.read() != nil, second.write(requests) else { return }
-        requests = []
-      }
-      if events[2].revents != 0 {
-        guard let bytes = second.read(), client.write(bytes) else { return }
-      }
-    }
   }
 
   private func destination(of client: Socket) -> (String, LoopbackAddress)? {
