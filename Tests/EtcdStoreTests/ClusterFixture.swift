@@ -32,7 +32,8 @@ struct ClusterFixture: SharedStoreFixture {
     return try EtcdCacheStore(
       endpoints: endpoints ?? cluster.endpoints, prefix: EtcdCluster.prefix,
       key: .keyFile(path: cluster.keyFile), user: user ?? usual,
-      transport: SoupHTTPTransport(caBundle: cluster.caBundle, environment: [:]), timeout: timeout, environment: [:])
+      transport: SoupHTTPTransport(caBundle: cluster.caBundle, environment: [:]), timeout: timeout,
+      environment: [:])
   }
 
   func newStore(timeout: Duration) throws -> any CacheStore { try store(timeout: timeout) }

@@ -126,13 +126,13 @@ struct EtcdTests {
   }
 
   @Test(.fault("exit 4")) func `A cluster that cannot be reached exits with 4`() throws {
-    let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
+    let dead = "https://127.0.0.1:\(ReservedPort.refusing.number)"
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": dead]).exits(4, code: "unavailable")
   }
 
   @Test(.fault("doctor member", "no right"))
   func `The doctor names an endpoint that does not answer, and rights that are missing`() throws {
-    let dead = "https://\(LoopbackAddress.newNetwork()).9:2379"
+    let dead = "https://127.0.0.1:\(ReservedPort.refusing.number)"
     let one = try examine(["LLAVERO_ENDPOINTS": cluster.endpoints[0] + "," + dead]).exits(0)
     #expect(
       one.findings("etcd").contains {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A cluster of etcd on this machine, each node at an address of its own, over TLS, with a user for one prefix.
+/// A cluster of etcd on this machine, each node at free ports of 127.0.0.1, over TLS, with a user for one prefix.
 ///
 /// The nodes speak to each other through proxies, so that the network between them can be cut. Their passwords cost as
 /// little as can be.
@@ -14,8 +14,8 @@ package final class EtcdCluster: Sendable {
 
   private struct Node {
     let name: String
-    let client: LoopbackAddress
-    let peer: LoopbackAddress
+    /// Reserved for as long as the cluster lives, so that a node that starts again gets them.
+    let client, peer: ReservedPort
     /// Through which it reaches the others.
     let proxy: Relay
     var child: Child?
@@ -24,7 +24,6 @@ package final class EtcdCluster: Sendable {
 
   private let quota: Int?
   private let files: TemporaryDirectory
-  private let network: String
   private let watchdog: Watchdog
   private let nodes: Mutex<[Node]>
 
@@ -35,30 +34,24 @@ package final class EtcdCluster: Sendable {
   /// A key for a store, 32 bytes.
   package var keyFile: String { directory + "/key" }
 
-  /// Starts one, and waits until it answers.
-  ///
-  /// - Parameter quota: How large a node's database may become, in bytes; etcd's 2 GiB unless told otherwise.
+  /// Starts one, and waits until it answers. `quota` is how large a node's database may become, in bytes; etcd's 2 GiB
+  /// unless told otherwise.
   package init(nodes count: Int = 3, quota: Int? = nil) throws {
     self.quota = quota
     files = try TemporaryDirectory()
-    network = LoopbackAddress.newNetwork()
     watchdog = try Watchdog(over: files.path, environment: Child.plain)
-    let network = network
-    let hosts = (1...count).map { "\(network).\($0)" }
-    let peers = Dictionary(
-      uniqueKeysWithValues: hosts.enumerated().map { (Self.peerName($0), LoopbackAddress($1, 2380)) })
+    let peers = try (0..<count).map { _ in try ReservedPort() }
+    let names = (0..<count).map(Self.peerName)
+    let ports = Dictionary(uniqueKeysWithValues: zip(names, peers.map(\.number)))
     nodes = Mutex(
-      try hosts.enumerated().map { index, host in
-        Node(
-          name: "n\(index)", client: LoopbackAddress(host, 2379), peer: LoopbackAddress(host, 2380),
-          proxy: try Relay(at: LoopbackAddress(host, 3128), to: .named(peers)))
+      try peers.enumerated().map { index, peer in
+        Node(name: "n\(index)", client: try ReservedPort(), peer: peer, proxy: try Relay(to: .named(ports)))
       })
-    try Self.makeCertificates(
-      in: files, for: hosts + (0..<count).map { Self.relayHost($0, network) }, Array(peers.keys))
+    try Self.makeCertificates(in: files, for: names)
     _ = try files.file("password", Self.password + "\n")
     _ = try files.file("key", String(repeating: "k", count: 32))
     for name in ["password", "key"] { chmod(directory + "/" + name, 0o600) }
-    for index in hosts.indices { try start(index) }
+    for index in names.indices { try start(index) }
     try waitUntilReady()
     try addUsers()
   }
@@ -78,16 +71,15 @@ package final class EtcdCluster: Sendable {
   }
 
   /// The addresses that clients use.
-  package var endpoints: [String] { nodes.withLock { $0.map { "https://\($0.client)" } } }
+  package var endpoints: [String] { nodes.withLock { $0.map { Self.address(of: $0.client.number) } } }
+
+  private static func address(of port: UInt16) -> String { "https://127.0.0.1:\(port)" }
 
   /// A network in front of a node, and the address of that node in it.
   package func relay(to node: Int) throws -> (relay: Relay, endpoint: String) {
-    let address = LoopbackAddress(Self.relayHost(node, network), 2379)
-    let relay = try Relay(at: address, to: .address(nodes.withLock { $0[node].client }))
-    return (relay, "https://\(address)")
+    let relay = try Relay(to: .port(nodes.withLock { $0[node].client.number }))
+    return (relay, Self.address(of: relay.port))
   }
-
-  private static func relayHost(_ node: Int, _ network: String) -> String { "\(network).\(101 + node)" }
 
   /// Ends a node at once, as a machine does that loses its power.
   package func kill(_ node: Int) {
@@ -160,17 +152,17 @@ package final class EtcdCluster: Sendable {
         EtcdNode.programs[index % EtcdNode.programs.count],
         [
           "--name", node.name, "--data-dir", "\(directory)/\(node.name)",
-          "--listen-client-urls", "https://\(node.client)",
-          "--advertise-client-urls", "https://\(node.client)",
+          "--listen-client-urls", Self.address(of: node.client.number),
+          "--advertise-client-urls", Self.address(of: node.client.number),
           "--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key",
-          "--listen-peer-urls", "https://\(node.peer)",
+          "--listen-peer-urls", Self.address(of: node.peer.number),
           "--initial-advertise-peer-urls", Self.peerAddress(index),
           "--initial-cluster", initialCluster(nodes), "--initial-cluster-state", "new",
           "--peer-cert-file", directory + "/node.pem", "--peer-key-file", directory + "/node.key",
           "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
           "--bcrypt-cost", "4", "--logger", "zap",
         ] + (quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
-        environment: ["PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://\(node.proxy.address)"],
+        environment: ["PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://127.0.0.1:\(node.proxy.port)"],
         group: watchdog.group, streams: (nil, nil, log))
     }
   }
@@ -261,12 +253,10 @@ package final class EtcdCluster: Sendable {
 
   private static func peerAddress(_ node: Int) -> String { "https://\(peerName(node)):2380" }
 
-  private static func makeCertificates(in files: TemporaryDirectory, for hosts: [String], _ names: [String])
-    throws
-  {
+  private static func makeCertificates(in files: TemporaryDirectory, for names: [String]) throws {
     let directory = files.path
     func openssl(_ arguments: String...) throws { try Child.output("openssl", arguments) }
-    let alternatives = (["127.0.0.1"] + hosts).map { "IP:\($0)" } + names.map { "DNS:\($0)" }
+    let alternatives = ["IP:127.0.0.1"] + names.map { "DNS:\($0)" }
     let extensions = try files.file(
       "extensions",
       "subjectAltName = \(alternatives.joined(separator: ","))\nextendedKeyUsage = serverAuth, clientAuth\n")

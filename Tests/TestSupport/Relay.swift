@@ -1,40 +1,14 @@
 import Foundation
 import Glibc
 
-/// An address of this machine in 127.0.0.0/8.
-package struct LoopbackAddress: Sendable, CustomStringConvertible {
-  package let host: String
-  package let port: UInt16
-
-  package init(_ host: String, _ port: UInt16) {
-    self.host = host
-    self.port = port
-  }
-
-  package var description: String { "\(host):\(port)" }
-
-  /// A random network, one of 64,000, that no other test uses.
-  package static func newNetwork() -> String { "127.\(Int.random(in: 1...254)).\(Int.random(in: 1...254))" }
-
-  fileprivate func withSocketAddress(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    inet_pton(AF_INET, host, &address.sin_addr)
-    return withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        call($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-  }
-}
-
-/// A network between two programs of this machine: it forwards what one sends to the other, unless told otherwise.
+/// A network between two programs of this machine, at a free port of 127.0.0.1: it forwards what one sends to the other,
+/// unless told otherwise.
 package final class Relay: Sendable {
+  /// A port of 127.0.0.1.
   package enum Target: Sendable {
-    case address(LoopbackAddress)
-    /// The host that the client names: it uses this as a proxy with HTTP's method CONNECT.
-    case named([String: LoopbackAddress])
+    case port(UInt16)
+    /// That of the host that the client names: it uses this as a proxy with HTTP's method CONNECT.
+    case named([String: UInt16])
   }
 
   private struct State: Sendable {
@@ -45,20 +19,19 @@ package final class Relay: Sendable {
     var sockets: [ObjectIdentifier: Socket] = [:]
   }
 
-  package let address: LoopbackAddress
+  package let port: UInt16
   private let target: Target
   private let listener: Socket
   private let state = Watched(State())
 
-  package init(at address: LoopbackAddress, to target: Target) throws {
-    self.address = address
+  package init(to target: Target) throws {
     self.target = target
-    let listener = Socket()
-    var on: Int32 = 1
-    setsockopt(listener.number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    guard address.withSocketAddress({ bind(listener.number, $0, $1) }) == 0, listen(listener.number, 128) == 0
-    else { throw SetUpFailure("\(address): \(String(cString: strerror(errno)))") }
-    self.listener = listener
+    listener = Socket()
+    guard let port = listener.listen() else {
+      throw SetUpFailure("no port is free: \(String(cString: strerror(errno)))")
+    }
+    self.port = port
+    let listener = listener
     // Threads of its own: Dispatch has no more than some sixty, and what is tested needs them.
     Thread.detachNewThread { [weak self] in
       while case let number = accept(listener.number, nil, nil), number >= 0 {
@@ -88,10 +61,10 @@ package final class Relay: Sendable {
   package func holdAnswers(_ holds: Bool) { state.change { $0.holdsAnswers = holds } }
 
   private func serve(_ client: Socket) {
-    guard let (name, address) = destination(of: client) else { return }
+    guard let (name, port) = destination(of: client) else { return }
     state.wait { !$0.isOpen || !$0.apart.contains(name) }
     let server = Socket()
-    guard server.connect(to: address) else { return }
+    guard server.connect(to: port) else { return }
     if case .named = target { _ = client.write("HTTP/1.1 200 OK\r\n\r\n".utf8) }
     keep([client, server]) {
       Thread.detachNewThread { [self] in
@@ -118,17 +91,17 @@ package final class Relay: Sendable {
     sink.shut()
   }
 
-  private func destination(of client: Socket) -> (String, LoopbackAddress)? {
+  private func destination(of client: Socket) -> (String, UInt16)? {
     switch target {
-    case .address(let address): return ("", address)
-    case .named(let addresses):
+    case .port(let port): return ("", port)
+    case .named(let ports):
       // A client sends nothing more before the response.
       guard let head = client.read() else { return nil }
       let words = String(decoding: head, as: UTF8.self).split(separator: " ")
       guard words.count > 1, let name = words[1].split(separator: ":").first.map(String.init) else {
         return nil
       }
-      return addresses[name].map { (name, $0) }
+      return ports[name].map { (name, $0) }
     }
   }
 }
@@ -147,8 +120,30 @@ private final class Socket: Sendable {
 
   func shut() { shutdown(number, Int32(SHUT_RDWR)) }
 
-  func connect(to address: LoopbackAddress) -> Bool {
-    address.withSocketAddress { Glibc.connect(number, $0, $1) } == 0
+  /// Listens at a free port, and returns it; `nil` if there is none.
+  func listen() -> UInt16? {
+    withAddress(of: 0) { address, size in
+      guard bind(number, address, size) == 0, Glibc.listen(number, 128) == 0 else { return -1 }
+      return getsockname(number, address, &size)
+    }
+  }
+
+  func connect(to port: UInt16) -> Bool { withAddress(of: port) { Glibc.connect(number, $0, $1) } != nil }
+
+  /// Calls a function with the address of a port of 127.0.0.1, and returns the port that is in it afterwards; `nil` where the
+  /// function fails.
+  private func withAddress(
+    of port: UInt16, _ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32
+  ) -> UInt16? {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &size) }
+    }
+    return status == 0 ? UInt16(bigEndian: address.sin_port) : nil
   }
 
   /// The next bytes; `nil` at the end.
