@@ -26,7 +26,7 @@ struct GroupKeysTests {
     init(_ name: String) throws {
       testDescription = name
       if name == "keyring" {
-        let keyring = try PrivateKeyring()
+        let keyring = try PrivateKeyring(isActivatable: true)
         environment = keyring.environment
         store = {
           KeyringCacheStore(
