@@ -37,7 +37,7 @@ public struct SystemBrowser: Sendable {
       || ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"].contains { !(environment[$0] ?? "").isEmpty }
   }
 
-  /// The first program that can be started to open a page; `nil` where there is none.
+  /// The first program that can be started to open a page; `nil` if no program is found.
   package var program: String? {
     guard isAvailable else { return nil }
     return commands(for: "").lazy.map { $0[0] }.first { programFile($0) != nil }

@@ -5,7 +5,7 @@ import TestSupport
 /// One directory that two machines use by a network file system, each with a memory of its own.
 @Suite(
   .serialized, .timeLimit(.minutes(20)),
-  .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+  .enabled(if: NetworkMount.isPossible, "mounts need root, bindfs and sshfs"))
 struct NetworkTests {
   private let fixture: Fixture
   private let token = SampleToken("one", account: 0)

@@ -76,7 +76,7 @@ struct RepeatedWriteTests {
     #expect(!second.contains("SearchItems"))
   }
 
-  @Test(.enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+  @Test(.enabled(if: NetworkMount.isPossible, "mounts need root, bindfs and sshfs"))
   func `Where the lock file has no counter each save searches`() async throws {
     let fixture = try Fixture()
     let directory = try TemporaryDirectory()

@@ -29,8 +29,8 @@ struct EtcdTrials {
         environment: tool.environment(with: ["HOME": home, "XDG_RUNTIME_DIR": home]))
     }
     _ = await lab.requests(to: .token, atLeast: before + 1)
-    // Long enough for most of them to be there; what holds does not depend on it.
-    try await Task.sleep(for: .seconds(10))
+    // Each machine that waits for its turn has a lease.
+    try await eventually { try cluster.administrate("lease", "list").split(separator: "\n").count > 25 }
     lab.endDelays()
     for machine in machines { #expect(machine.wait() == 0) }
     let asked = lab.requests(to: .token).count - before

@@ -3,7 +3,7 @@ import TestSupport
 /// The tool where directories are on a network file system.
 @Suite(
   .serialized, .timeLimit(.minutes(20)),
-  .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+  .enabled(if: NetworkMount.isPossible, "mounts need root, bindfs and sshfs"))
 struct NetworkHomeTests {
   private let tool: Tool
   private let files: TemporaryDirectory

@@ -68,7 +68,7 @@ struct PeerLockTests {
     holder.wait()
   }
 
-  @Test(.fault("net lock"), .enabled(if: NetworkMount.isPossible, "bindfs and sshfs make no mounts here."))
+  @Test(.fault("net lock"), .enabled(if: NetworkMount.isPossible, "mounts need root, bindfs and sshfs"))
   func `On a network file system a file with an unknown process ID is held for a while`() throws {
     let export = try TemporaryDirectory()
     let mount = try NetworkMount(.withLocks, of: export.path)

@@ -120,7 +120,7 @@ private final class Socket: Sendable {
 
   func shut() { shutdown(number, Int32(SHUT_RDWR)) }
 
-  /// Listens at a free port, and returns it; `nil` if there is none.
+  /// Listens at a free port, and returns it; `nil` without a free one.
   func listen() -> UInt16? {
     withAddress(of: 0) { address, size in
       guard bind(number, address, size) == 0, Glibc.listen(number, 128) == 0 else { return -1 }

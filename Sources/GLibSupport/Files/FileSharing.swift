@@ -107,7 +107,7 @@ struct MountEntry: Equatable {
 }
 
 extension MountEntry {
-  /// The last mount of a device; `nil` if there is none or it cannot be read.
+  /// The last mount of a device; `nil` without a mount, or if the mounts cannot be read.
   init?(of device: dev_t) {
     guard let text = try? readFile("/proc/self/mountinfo", limit: 1 << 24) else { return nil }
     self.init(

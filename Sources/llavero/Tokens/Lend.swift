@@ -12,7 +12,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     abstract: "Lend access tokens to other programs.",
     discussion: """
       For programs in containers, in SSH sessions, or with the Azure SDKs. Serves access tokens of one account \
-      for the given scopes, until the time is over or Ctrl-C. Each --scope is one token; several scopes of one \
+      for the given scopes, until the time has passed or Ctrl-C. Each --scope is one token; several scopes of one \
       token go into one --scope, separated by spaces. A borrower gets access tokens only, never a refresh \
       token, and no other scopes. The command prints the settings for borrowers, and logs each request on \
       standard error.
