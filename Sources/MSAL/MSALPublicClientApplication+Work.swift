@@ -70,17 +70,8 @@ extension MSALPublicClientApplication {
     .filter(query.matches)
     for provider in config.cacheConfig.externalAccountProviders {
       logFailure {
-        for account in try provider.accounts(with: query.parameters).compactMap(Account.init)
-        where query.matches(account) {
-          let known = accounts.firstIndex {
-            $0.homeAccountID.lowercased() == account.homeAccountID.lowercased()
-          }
-          if let known {
-            accounts[known] = accounts[known].adding(account.tenantProfiles)
-          } else {
-            accounts.append(account)
-          }
-        }
+        let others = try provider.accounts(with: query.parameters).compactMap(Account.init)
+        accounts = accounts.merging(others.filter(query.matches))
       }
     }
     return accounts.map { MSALAccount($0) }
@@ -149,9 +140,8 @@ extension MSALPublicClientApplication {
   private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
     let clientID = client.configuration.clientID
     let previous = try await client.cache.accountMetadata(clientID: clientID, of: nil)?.principal
-    if previous?.homeAccountID.lowercased() != current?.homeAccountID.lowercased() {
-      try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) { $0.principal = current }
-    }
+    if previous?.homeAccountID.lowercased() == current?.homeAccountID.lowercased() { return current }
+    try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) { $0.principal = current }
     guard let previous else { return nil }
     let filter = AccountFilter(
       clientID: clientID, signedInOnly: false, homeAccountID: previous.homeAccountID)
@@ -245,14 +235,5 @@ extension Account {
     self.init(
       homeAccountID: identifier, username: account.username, environment: account.environment,
       tenantProfiles: account.tenantProfiles?.map(\.profile) ?? [])
-  }
-
-  /// The account with profiles of tenants that it has none of.
-  fileprivate func adding(_ profiles: [TenantProfile]) -> Account {
-    let known = Set(tenantProfiles.map { $0.tenantID.lowercased() })
-    return Account(
-      homeAccountID: homeAccountID, username: username, environment: environment,
-      tenantProfiles: tenantProfiles + profiles.filter { !known.contains($0.tenantID.lowercased()) },
-      source: source)
   }
 }

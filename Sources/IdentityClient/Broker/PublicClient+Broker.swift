@@ -124,19 +124,19 @@ package struct DeviceAccounts: Sendable {
 }
 
 extension [Account] {
-  /// These accounts with what another list knows of them, and then the others of that list.
-  fileprivate func merging(_ others: [Account]) -> [Account] {
+  /// These accounts with what another list knows of them, and then the others of that list, each once.
+  package func merging(_ others: [Account]) -> [Account] {
     let theirs = Dictionary(others.map { ($0.homeAccountID.normalized, $0) }) { first, _ in first }
-    let ours = Set(map(\.homeAccountID.normalized))
+    var listed = Set(map(\.homeAccountID.normalized))
     let known = map { own in
       guard let other = theirs[own.homeAccountID.normalized] else { return own }
-      let tenants = Set(own.tenantProfiles.map(\.tenantID))
-      let more = other.tenantProfiles.filter { !tenants.contains($0.tenantID) }
+      let tenants = Set(own.tenantProfiles.map(\.tenantID.normalized))
+      let more = other.tenantProfiles.filter { !tenants.contains($0.tenantID.normalized) }
       return Account(
         homeAccountID: own.homeAccountID, username: own.username ?? other.username,
         environment: own.environment, tenantProfiles: own.tenantProfiles + more,
         source: other.source ?? own.source)
     }
-    return known + others.filter { !ours.contains($0.homeAccountID.normalized) }
+    return known + others.filter { listed.insert($0.homeAccountID.normalized).inserted }
   }
 }
