@@ -27,7 +27,7 @@ func readInput(_ path: String) throws(Failure.Message) -> Data {
 func writeFile(
   _ path: String, _ contents: [UInt8], mode: UInt = 0o644, advice: String? = nil
 ) throws(Failure.Message) {
-  makeDirectory(above: path)
+  try? makeDirectory(parentDirectory(of: path))
   guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else {
     throw .unwritable(path, advice: advice)
   }
@@ -35,14 +35,8 @@ func writeFile(
 
 /// Makes a new file of a key, which only this user may read, and the directory that it is in. A file that exists is an error.
 func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message) {
-  makeDirectory(above: path)
+  try? makeDirectory(parentDirectory(of: path))
   guard writeNewFile(bytes, to: path) else { throw .unwritable(path) }
-}
-
-private func makeDirectory(above path: String) {
-  try? FileManager.default.createDirectory(
-    atPath: parentDirectory(of: path), withIntermediateDirectories: true,
-    attributes: [.posixPermissions: 0o700])
 }
 
 func removeFile(_ path: String) throws(Failure.Message) {
