@@ -90,7 +90,8 @@ let package = Package(
       swiftSettings: safe),
     .target(
       name: "MSALExtensionsStore",
-      dependencies: ["GLibSupport", "SecretService", "StoreSupport", "TokenCache"], swiftSettings: safe),
+      dependencies: ["CGLib", "GLibSupport", "SecretService", "StoreSupport", "TokenCache"],
+      swiftSettings: safe),
     // libsoup for the libraries, which load it with the first request: what the cache answers starts without it.
     .target(name: "LibsoupOnDemand", dependencies: ["CGLib"]),
     // Nothing but a check of the one above against libsoup's header, by the compiler.

@@ -1,6 +1,6 @@
 #pragma once
 // Swift may take this module for the owner of C's own structures, such as stat: that depends on the files that are compiled
-// together. So files of GLibSupport that use their members import it, too.
+// together. So files that use their members import it, too.
 #include <gio/gio.h>
 #include <glib-unix.h>
 // What Swift's Glibc leaves out.

@@ -1,6 +1,6 @@
+import CGLib
 import FoundationEssentials
 import GLibSupport
-import CGLib
 import Glibc
 import TokenCache
 

@@ -1,5 +1,5 @@
-package import GLibSupport
 import CGLib
+package import GLibSupport
 import Glibc
 import Synchronization
 package import TokenCache
