@@ -52,7 +52,7 @@ public struct Authority: Sendable, Hashable {
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a text that is not an authority's address.
   public init(_ address: String) throws(IdentityError) {
-    guard let url = URL(string: address) else { throw .invalidAuthority("\(address) is not a URL.") }
+    guard let url = URL(string: address) else { throw .invalidAuthority("\"\(address)\" is not a URL.") }
     try self.init(url: url)
   }
 
