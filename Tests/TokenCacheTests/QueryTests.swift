@@ -1,72 +1,59 @@
-import Testing
+import TestSupport
 
 @testable import TokenCache
 
-/// The rules by which MSAL for iOS and macOS compares a query with the records that it does not name exactly.
+/// The rules by which MSAL for iOS and macOS compares a query with the records that it does not name exactly, as far as
+/// Microsoft's values do not show them.
 struct QueryTests {
-  private func token(client: String = "client", family: String? = nil, claims: String? = nil) -> Credential {
-    var token = Credential(
-      type: .accessToken, homeAccountID: "uid.utid", environment: "login.windows.net", clientID: client,
-      secret: "secret")
-    token.realm = "contoso.com"
-    token.target = "User.Read Mail.Read"
-    token.familyID = family
-    token.requestedClaims = claims
-    return token
+  @Test(arguments: [
+    // Claims are compared to the letter, and none means none.
+    (#"{"clientId": "c"}"#, "{}", true), (#"{"clientId": "c"}"#, #"{"requestedClaims": "A"}"#, false),
+    (#"{"clientId": "c", "requestedClaims": "A"}"#, #"{"requestedClaims": "A"}"#, true),
+    (#"{"clientId": "c", "requestedClaims": "a"}"#, #"{"requestedClaims": "A"}"#, false),
+    (#"{"clientId": "c", "requestedClaims": " "}"#, "{}", true),
+    // A query without client and family matches all of them.
+    (#"{"realm": " T "}"#, #"{"clientId": "d", "familyId": "1", "requestedClaims": "A"}"#, true),
+    // Any target with the client matches whatever the claims and family are.
+    (
+      #"{"clientId": "c", "familyId": "1", "targetMatchingOptions": "any"}"#, #"{"requestedClaims": "A"}"#,
+      true
+    ),
+    (
+      #"{"clientId": "c", "familyId": "1", "targetMatchingOptions": "any"}"#,
+      #"{"clientId": "d", "requestedClaims": "A"}"#, false
+    ),
+    // A superset query takes the client or the family.
+    (#"{"clientId": "c", "familyId": "1", "clientIdMatchingOptions": "superset"}"#, "{}", true),
+    (
+      #"{"clientId": "c", "familyId": "1", "clientIdMatchingOptions": "superset"}"#,
+      #"{"clientId": "d", "familyId": "1"}"#, true
+    ),
+    (
+      #"{"clientId": "c", "familyId": "1", "clientIdMatchingOptions": "superset"}"#,
+      #"{"clientId": "d", "familyId": "2"}"#, false
+    ),
+  ])
+  func `A query matches by its options`(_ query: String, _ token: String, _ matches: Bool) throws {
+    let type: JSONObject = ["credentialType": "AccessToken"]
+    let usual: JSONObject = [
+      "homeAccountId": "u.t", "environment": "e", "clientId": "c", "realm": "t", "target": "s",
+    ]
+    func fields(_ json: String) throws -> JSONObject {
+      try JSONObject(foreign: Data(json.utf8), within: .cache).merging(type) { $1 }
+    }
+    let credential = try Credential(vector: usual.merging(fields(token)) { $1 })
+    #expect(try CredentialQuery(vector: fields(query)).matches(credential) == matches)
   }
 
-  private func query(_ change: (inout CredentialQuery) -> Void) -> CredentialQuery {
-    var query = CredentialQuery(.accessToken)
-    change(&query)
-    return query
-  }
-
-  @Test func `Claims are compared to the letter and none means none`() {
-    #expect(query { $0.clientID = "client" }.matches(token()))
-    #expect(!query { $0.clientID = "client" }.matches(token(claims: "A")))
-    #expect(query { ($0.clientID, $0.requestedClaims) = ("client", "A") }.matches(token(claims: "A")))
-    #expect(!query { ($0.clientID, $0.requestedClaims) = ("client", "a") }.matches(token(claims: "A")))
-    #expect(query { ($0.clientID, $0.requestedClaims) = ("client", " ") }.matches(token()))
-  }
-
-  @Test func `A query without client and family matches all of them`() {
-    let query = query { $0.realm = " CONTOSO.com " }
-    #expect(query.matches(token(client: "other", family: "1", claims: "A")))
-  }
-
-  @Test func `Any target with the client matches whatever the claims and family are`() {
-    let query = query { ($0.clientID, $0.familyID, $0.targetMatching) = ("client", "1", .any) }
-    #expect(query.matches(token(claims: "A")))
-    #expect(!query.matches(token(client: "other", claims: "A")))
-  }
-
-  @Test func `A superset query takes the client or the family`() {
-    let either = query { ($0.clientID, $0.familyID, $0.clientMatching) = ("client", "1", .superset) }
-    #expect(either.matches(token()))
-    #expect(either.matches(token(client: "other", family: "1")))
-    #expect(!either.matches(token(client: "other", family: "2")))
-  }
-
-  @Test func `The host of an account is compared with its case but not among aliases`() {
-    let record = AccountRecord(homeAccountID: "uid.utid", environment: "Login.Windows.net", realm: "t")
-    var query = AccountQuery()
-    query.environment = "login.windows.net"
-    #expect(!query.matches(record))
-    query.environment = "Login.Windows.net"
-    #expect(query.matches(record))
-    query = AccountQuery()
-    query.environmentAliases = ["login.windows.net"]
-    #expect(query.matches(record))
-  }
-
-  @Test func `A scheme is read from the parameters of a request`() {
-    #expect(AuthenticationScheme(parameters: [:]) == .bearer)
-    #expect(AuthenticationScheme(parameters: ["token_type": "Bearer", "key_id": "k"]) == .bearer)
-    #expect(
-      AuthenticationScheme(parameters: ["token_type": "ssh-cert", "key_id": "k"])
-        == .bound(tokenType: "ssh-cert", keyID: "k"))
-    #expect(
-      AuthenticationScheme(parameters: ["token_type": "Pop", "req_cnf": "eyJraWQiOiJrIn0"])
-        == .bound(tokenType: "Pop", keyID: "k"))
+  @Test(arguments: [
+    ("environment", "login.windows.net", false), ("environment", "Login.Windows.net", true),
+    ("environmentAliases", "login.windows.net", true),
+  ])
+  func `The host of an account is compared with its case but not among aliases`(
+    _ field: String, _ host: String, _ matches: Bool
+  ) throws {
+    let record = AccountRecord(homeAccountID: "u.t", environment: "Login.Windows.net", realm: "t")
+    let value = field == "environment" ? JSONValue.string(host) : .array([.string(host)])
+    #expect(try AccountQuery(vector: ["accountType": "MSSTS", field: value]).matches(record) == matches)
   }
 }

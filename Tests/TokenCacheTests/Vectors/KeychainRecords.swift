@@ -4,21 +4,26 @@ import GLibSupport
 
 @testable import TokenCache
 
-/// The name under which MSAL for iOS and macOS keeps one record in the keychain.
+/// The name under which MSAL for iOS and macOS keeps one record in the keychain, or what a query knows of it.
 ///
-/// `account` and `service` are the record's identity; joined by a dash they are its key in a serialized
-/// cache.
-struct CacheKey: Sendable, Hashable {
-  var account: String
-  var service: String
+/// `account` and `service` are the record's identity.
+struct CacheKey {
+  var account: String?
+  var service: String?
   /// More of the record's identity, which the keychain does not count as such.
   var generic: String?
   /// The keychain's item type: 1000 for accounts, 2000 for credentials, 3000 and 5000 for metadata, plus
   /// the kind.
   var itemType: Int?
 
-  /// The key of a record in a section of a serialized cache, `<account>-<service>`.
-  var serialized: String { "\(account)-\(service)" }
+  /// Whether it names a single record.
+  var isExact: Bool { account != nil && service != nil }
+
+  /// Whether a record's key has the parts that are known.
+  func admits(_ key: CacheKey) -> Bool {
+    (account ?? key.account) == key.account && (service ?? key.service) == key.service
+      && (generic ?? key.generic) == key.generic && (itemType ?? key.itemType) == key.itemType
+  }
 
   /// Composes the account part from a home account id and an environment.
   static func account(homeAccountID: String, environment: String) -> String {
@@ -157,58 +162,4 @@ extension AuthenticationScheme {
     let keyID = parameters["key_id"].nonBlank ?? confirmation?["kid"]?.stringValue
     self = .bound(tokenType: tokenType, keyID: keyID ?? "")
   }
-}
-
-/// What names a token in the keychain of ADAL, the library before MSAL.
-struct LegacyCacheKey: Sendable, Hashable {
-  /// The system whose ADAL wrote the token; they spell the account differently.
-  enum Platform: Sendable, Hashable, CaseIterable {
-    case iOS
-    case macOS
-  }
-
-  /// The URL of the authority.
-  var authority: String
-  var clientID: String
-  /// `nil` for a refresh token that serves every resource.
-  var resource: String?
-  /// The user principal name.
-  var legacyUserID: String
-  /// The application's identifier in Intune.
-  var applicationIdentifier: String?
-  var appKey: String?
-
-  init(
-    authority: String, clientID: String, resource: String? = nil, legacyUserID: String,
-    applicationIdentifier: String? = nil, appKey: String? = nil
-  ) {
-    (self.authority, self.clientID, self.resource) = (authority, clientID, resource)
-    (self.legacyUserID, self.appKey) = (legacyUserID, appKey)
-    self.applicationIdentifier = applicationIdentifier
-  }
-
-  /// The record's name, composed from its parts. It has no item type.
-  func key(on platform: Platform) -> CacheKey {
-    let user = legacyUserID.normalized
-    return CacheKey(
-      account: platform == .iOS ? Self.encoded(user) : user, service: service, generic: Self.library,
-      itemType: nil)
-  }
-
-  private static let library = "MSOpenTech.ADAL.1"
-  /// Stands where a token has no resource: the keychain took no empty attribute.
-  private static let noResource = "CC3513A0-0E69-4B4D-97FC-DFB6C91EE132"
-
-  private var service: String {
-    var library = Self.library
-    if let id = applicationIdentifier.nonBlank { library += "-" + Self.encoded(id) }
-    let parts = [
-      library, Self.encoded(authority.normalized),
-      resource.nonBlank.map { Self.encoded($0.normalized) } ?? Self.noResource,
-      Self.encoded(clientID.normalized),
-    ]
-    return (parts + (appKey.nonBlank.map { [$0] } ?? [])).joined(separator: "|")
-  }
-
-  private static func encoded(_ text: String) -> String { Data(text.utf8).base64URL }
 }

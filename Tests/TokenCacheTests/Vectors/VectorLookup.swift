@@ -3,41 +3,33 @@ import TestSupport
 
 @testable import TokenCache
 
-/// A query of MSAL for iOS and macOS, asked of the accessor as well where that can ask for the same: both find the same.
-struct VectorLookup {
-  private let query: CredentialQuery
-  private let document: CacheDocument
-
-  init(_ query: CredentialQuery, in document: CacheDocument) {
-    self.query = query
-    self.document = document
-  }
-
-  func run() async throws {
-    guard let id = query.homeAccountID, let clientID = query.clientID, query.familyID == nil,
-      let environment = query.environment ?? query.environmentAliases.first
+extension CredentialQuery {
+  /// Asks the accessor as well, where that can ask for the same: both find the same.
+  func compareWithAccessor(in document: CacheDocument) async throws {
+    guard let id = fields["homeAccountId"], let clientID = fields["clientId"], fields["familyId"] == nil,
+      let environment = fields["environment"] ?? fields.environmentAliases.first
     else { return }
     let aliases = CloudInstance(
       preferredNetwork: environment, preferredCache: environment,
-      aliases: query.environmentAliases.isEmpty ? [environment] : query.environmentAliases)
+      aliases: fields.environmentAliases.isEmpty ? [environment] : fields.environmentAliases)
     let cache = TokenCacheAccessor(store: InMemoryStore(), clouds: CloudInstances([aliases])) {
       JSONValue.vectorNow
     }
     _ = try await cache.import(document)
-    var wanted = query
+    var wanted = self
     wanted.targetMatching = .subset
     // A token with an authentication scheme is of no use without its key, which some test values do not name.
     let expected = document.credentials(matching: wanted)
       .filter { $0.credentialType.section != .accessToken || AccessToken($0) != nil }.compactMap(\.secret)
     let scheme: AuthenticationScheme =
-      query.credentialType == .accessToken ? .bearer : .bound(tokenType: query.tokenType ?? "", keyID: "")
+      credentialType == .accessToken ? .bearer : .bound(tokenType: fields["tokenType"] ?? "", keyID: "")
     let request = TokenLookup(
-      homeAccountID: id, environment: environment, clientID: clientID, realm: query.realm,
-      scopes: (query.target ?? "").split(separator: " ").map(String.init), scheme: scheme,
-      requestedClaims: query.requestedClaims, applicationIdentifier: query.applicationIdentifier)
-    switch query.credentialType {
+      homeAccountID: id, environment: environment, clientID: clientID, realm: fields["realm"],
+      scopes: (fields["target"] ?? "").split(separator: " ").map(String.init), scheme: scheme,
+      requestedClaims: fields["requestedClaims"], applicationIdentifier: fields["applicationIdentifier"])
+    switch credentialType {
     case .accessToken, .accessTokenWithAuthScheme:
-      guard let realm = query.realm else { return }
+      guard let realm = fields["realm"] else { return }
       try await addOwner(id, environment, realm, clientID, to: cache)
       let found = try await cache.accessToken(for: request, expirationBuffer: 0)?.token.secret
       try expectEqual("whether there is a token", found == nil, expected.isEmpty)
@@ -46,7 +38,7 @@ struct VectorLookup {
       let found = try await cache.refreshTokens(for: request).map(\.secret)
       try expectEqual("the refresh tokens", Set(found).isSuperset(of: expected), true)
     case .idToken:
-      guard query.realm != nil, query.target == nil else { return }
+      guard fields["realm"] != nil, fields["target"] == nil else { return }
       let found = try await cache.idToken(for: request)?.secret
       try expectEqual("whether there is an ID token", found == nil, expected.isEmpty)
     default: break

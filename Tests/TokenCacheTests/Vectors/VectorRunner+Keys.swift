@@ -7,20 +7,13 @@ extension VectorRunner {
 
   /// Compares the parts of a key that a row names.
   static func compare(_ key: CacheKey, with expected: JSONObject) throws {
-    try compare(
-      account: key.account, service: key.service, generic: key.generic, itemType: key.itemType,
-      with: expected.understood(keyFields))
-  }
-
-  private static func compare(
-    account: String?, service: String?, generic: String?, itemType: Int?, with expected: JSONObject
-  ) throws {
-    let actual = ["account": account, "service": service, "generic": generic]
+    let expected = try expected.understood(keyFields)
+    let actual = ["account": key.account, "service": key.service, "generic": key.generic]
     for (name, value) in actual where expected[name] != nil {
       try expectEqual(name, value, expected.optionalString(name))
     }
     if let type = expected["type"] {
-      try expectEqual("type", itemType.map { JSONValue.integer(Int64($0)) } ?? .null, type)
+      try expectEqual("type", key.itemType.map { JSONValue.integer(Int64($0)) } ?? .null, type)
     }
   }
 
@@ -60,12 +53,10 @@ extension VectorRunner {
       let fields = try row.understood(["expected", "input"])
       let query = try Query(vector: try fields.object("input"))
       let expected = try fields.object("expected").understood(keyFields.union(["clientId", "exactMatch"]))
-      try compare(
-        account: query.account, service: query.service, generic: query.generic, itemType: query.itemType,
-        with: expected)
-      try expectEqual("exactMatch", query.isExactMatch, expected.flag("exactMatch"))
+      try compare(query.key, with: expected.filter { keyFields.contains($0.key) })
+      try expectEqual("exactMatch", query.key.isExact, expected.flag("exactMatch"))
       if expected["clientId"] != nil {
-        try expectEqual("clientId", query.clientID, expected.optionalString("clientId"))
+        try expectEqual("clientId", query.fields["clientId"], expected.optionalString("clientId"))
       }
     }
   }

@@ -56,7 +56,7 @@ struct VectorScenario {
     case "getCredentials":
       let query = try CredentialQuery(vector: try step.object("query"))
       try expect(step, found: document.credentials(matching: query))
-      try await VectorLookup(query, in: document).run()
+      try await query.compareWithAccessor(in: document)
     case "getAllCredentials", "getAllItems":
       try expect(step, found: document.credentials.map(\.credential))
     case "getAllCredentialsWithType":
@@ -64,7 +64,8 @@ struct VectorScenario {
       try expect(step, found: document.credentials(matching: query))
     case "getAccount", "getAccountWithKey":
       let key = try AccountRecord(vector: try key(step)).key
-      try expect(step, found: document.accounts(matching: AccountQuery(nil)).filter { $0.key.names(key) })
+      try expect(
+        step, found: document.accounts(matching: try AccountQuery(vector: [:])).filter { $0.key.names(key) })
     case "getAccounts":
       try expect(step, found: document.accounts(matching: try AccountQuery(vector: try step.object("query"))))
     case "getAllAccounts", "getAllAccountsOfType", "getAllAccountsWithType":
