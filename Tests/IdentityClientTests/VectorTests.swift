@@ -5,8 +5,24 @@ import TestSupport
 
 /// Microsoft's own test values for the request layer of MSAL for iOS and macOS.
 struct VectorTests {
-  @Test(arguments: VectorFile.rows("claims_requests"))
-  func `Claims requests`(_ row: VectorRow) throws { try ClaimsVectors.check(row) }
+  /// The facade's tests check the other rows.
+  @Test(arguments: VectorFile.rows("claims_requests").filter { $0.string("op") == "mergeClientCapabilities" })
+  func `Capabilities are merged into claims`(_ row: VectorRow) throws {
+    let fields = try row.understood(["capabilities", "developerClaims", "expected", "op"])
+    var request = try ClaimsRequest(fields["developerClaims"]?.objectValue ?? [:])
+    request.requestCapabilities((fields["capabilities"]?.arrayValue ?? []).compactMap(\.stringValue))
+    switch fields["expected"] {
+    case nil, .null: #expect(request.isEmpty)
+    case .object(let expected):
+      #expect(try !request.isEmpty == expected.understood(["hasClaims"]).flag("hasClaims"))
+    default:
+      // Compared as JSON: the order of members is not part of a claims request.
+      let json = try [request.json(), fields.string("expected")].map {
+        try JSONDecoder().decode(JSONObject.self, from: Data($0.utf8))
+      }
+      #expect(json[0] == json[1])
+    }
+  }
 
   @Test(arguments: VectorFile.rows("authority_init")) func `Authorities`(_ row: VectorRow) throws {
     let kinds: [String: Authority.Kind] = ["AAD": .aad, "B2C": .b2c, "ADFS": .adfs, "CIAM": .ciam]
@@ -56,22 +72,8 @@ struct VectorTests {
     }
   }
 
+  /// `TokenCacheTests` checks which hosts are of one environment.
   @Test(arguments: VectorFile.rows("authority_aliases")) func `Aliases`(_ row: VectorRow) throws {
-    if let record = row.fields["record"]?.objectValue {
-      let aliases = record["aliases"]?.arrayValue?.compactMap(\.stringValue) ?? []
-      let clouds = CloudInstances([
-        CloudInstance(
-          preferredNetwork: try #require(record["preferred_network"]?.stringValue),
-          preferredCache: try #require(record["preferred_cache"]?.stringValue), aliases: aliases)
-      ])
-      for pair in row.fields["sameEnvironment"]?.arrayValue ?? [] {
-        let parts = pair.arrayValue ?? []
-        let hosts = try parts.prefix(2).map { part in
-          try Authority(url: #require(part.stringValue.flatMap(URL.init(string:)))).host
-        }
-        #expect(.bool(clouds.canonical(hosts[0]) == clouds.canonical(hosts[1])) == parts[2])
-      }
-    }
     for rule in row.fields["needsUpdateToHomeAuthority"]?.arrayValue ?? [] {
       let parts = rule.arrayValue ?? []
       let authority = try Authority(url: #require(parts[0].stringValue.flatMap(URL.init(string:))))
@@ -86,21 +88,6 @@ struct VectorTests {
     for rule in row.fields["isRecognizedMicrosoftIdentityHost"]?.arrayValue ?? [] {
       let parts = rule.arrayValue ?? []
       #expect(.bool(CloudInstances.known.contains(parts[0].stringValue ?? "")) == parts[1])
-    }
-  }
-
-  @Test(arguments: VectorFile.rows("client_info")) func `Client info`(_ row: VectorRow) throws {
-    if let json = row.fields["json"] {
-      let info = ClientInfo(raw: try JSONEncoder().encode(json).base64URL)
-      #expect(info.map { .string($0.homeAccountID) } == row.expected["accountIdentifier"])
-    } else if let raw = row.string("raw") {
-      #expect(ClientInfo(raw: raw) == nil)
-    } else {
-      let identifier = try #require(row.fields["accountIdentifier"]?.objectValue)
-      #expect(identifier["username"] == row.expected["displayableId"])
-      #expect(
-        (identifier["home_account_id"]?.stringValue?.normalized).map(JSONValue.string)
-          == row.expected["homeAccountId"])
     }
   }
 

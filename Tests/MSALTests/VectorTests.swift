@@ -34,9 +34,13 @@ struct VectorTests {
 
   @Test(arguments: VectorFile.rows("claims_requests"))
   func `Claims requests equal Microsoft's rows`(_ row: VectorRow) throws {
+    _ = try row.understood([
+      "additionalInfo_objc", "capabilities", "claim", "developerClaims", "expected", "json", "op", "target",
+    ])
     switch row.string("op") {
     case "init(jsonString:)":
       let json = try #require(row.string("json"))
+      _ = try row.expected.understood(["error", "names", "parsedCounts"])
       if let error = row.expected["error"]?.objectValue {
         let description = try error.optionalString("description")
         expect(try MSALClaimsRequest(jsonString: json), failsAs: error, description: description)
@@ -49,6 +53,9 @@ struct VectorTests {
         let claims = [MSALClaimsRequestTarget.idToken, .accessToken].compactMap(request.claimsRequests)
         #expect(try claims.map { .integer(Int64($0.count)) } == row.expected.array("parsedCounts"))
         #expect(try claims.flatMap { $0.map { .string($0.name) } } == row.expected.array("names"))
+        // What was read must also be what is written.
+        let input = try JSONDecoder().decode(JSONObject.self, from: Data(json.utf8))
+        #expect(request.request.members == input)
       }
     case "jsonString()":
       let request = MSALClaimsRequest()
@@ -57,13 +64,12 @@ struct VectorTests {
         for info in infos?.arrayValue ?? [infos ?? .object([:])] {
           let claim = MSALIndividualClaimRequest(name: name)
           claim.additionalInfo = try additionalInfo(info.asObject("additionalInfo_objc"))
-          try request.requestClaim(
-            claim, for: row.string("target") == "accessToken" ? .accessToken : .idToken)
+          try request.requestClaim(claim, for: #require(Self.targets[row.string("target") ?? ""]))
         }
       }
       #expect(request.jsonString() == row.string("expected"))
     default:
-      // Capabilities are merged below the facade.
+      // `IdentityClientTests` checks how capabilities are merged, which is below the facade.
       #expect(row.string("op") == "mergeClientCapabilities")
     }
   }
@@ -100,7 +106,8 @@ struct VectorTests {
       switch name {
       case "essential": info.essential = value as? NSNumber
       case "value": info.value = value
-      default: info.values = value as? [Any]
+      case "values": info.values = value as? [Any]
+      default: throw VectorFailure.notUnderstood([name])
       }
     }
     return info
@@ -112,9 +119,13 @@ struct VectorTests {
     case "@NO": false as NSNumber
     default:
       try JSONSerialization.jsonObject(
-        with: Data(literal.replacing(#/@(?=["\[\d-])/#, with: "").utf8), options: .fragmentsAllowed)
+        with: Data(literal.replacing(#/@(?=["\[{\d-])/#, with: "").utf8), options: .fragmentsAllowed)
     }
   }
+
+  private static let targets: [String: MSALClaimsRequestTarget] = [
+    "idToken": .idToken, "id_token": .idToken, "accessToken": .accessToken, "access_token": .accessToken,
+  ]
 
   private static let clouds: [String: MSALAzureCloudInstance] = [
     "MSALAzurePublicCloudInstance": .publicCloudInstance,
