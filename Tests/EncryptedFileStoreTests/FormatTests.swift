@@ -7,15 +7,10 @@ import TestSupport
 
 /// The worked example of CacheFormat.md.
 struct FormatTests {
-  private static let example: String = {
-    let root = SharedFiles.repository.appendingPathComponent("CacheFormat.md")
-    let text = (try? Data(contentsOf: root)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    return text.split(separator: "## 13.").last.map(String.init) ?? ""
-  }()
-
   /// The digits after a name in the example's blocks, with the lines that follow it.
   private func digits(_ name: String, occurrence: Int = 0) throws -> String {
-    let lines = Self.example.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = try SharedFiles.cacheFormat(section: 13).split(
+      separator: "\n", omittingEmptySubsequences: false)
     let starts = lines.indices.filter { lines[$0].hasPrefix(name + "  ") }
     let start = try #require(starts.indices.contains(occurrence) ? starts[occurrence] : nil)
     let rest = lines[(start + 1)...].prefix { $0.hasPrefix("      ") }

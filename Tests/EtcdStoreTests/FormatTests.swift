@@ -7,15 +7,10 @@ import TestSupport
 /// The worked example of CacheFormat.md, and that the store does what the document says.
 @Suite(.timeLimit(.minutes(20)))
 struct FormatTests {
-  private static let text: String = {
-    let path = SharedFiles.repository.appendingPathComponent("CacheFormat.md")
-    return (try? Data(contentsOf: path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-  }()
-
   /// The JSON in the section, as an object.
   private func example(_ sealed: [UInt8]) throws -> JSONObject {
-    let section = try #require(Self.text.components(after: "## 15. Groups in etcd"))
-    let block = try #require(section.components(after: "```json")?.split(separator: "```").first)
+    let section = try SharedFiles.cacheFormat(section: 15)
+    let block = try #require(section.split(separator: "```json").last?.split(separator: "```").first)
     let json = block.replacing("<sealed>", with: Data(sealed).base64EncodedString())
     return try JSONDecoder().decode(JSONObject.self, from: Data(json.utf8))
   }
@@ -132,12 +127,5 @@ struct FormatTests {
     let key = Array("/p/org.example/F0000000".utf8)
     let part = try #require(parts.first { $0.contains(key) && $0.end != group.end })
     #expect(part.after(key).split(into: 4).map(\.end) == [part.end])
-  }
-}
-
-extension StringProtocol where SubSequence == Substring {
-  /// What follows the first occurrence of a text.
-  fileprivate func components(after text: String) -> Substring? {
-    firstRange(of: text).map { self[$0.upperBound...] }
   }
 }

@@ -42,21 +42,14 @@ struct FormatTests {
   func `Hosts of one cloud are equal, and the document names them`(_ hosts: [String]) throws {
     #expect(Set(hosts.map(CloudInstances.known.canonical)).count == 1)
     #expect(Set(CloudInstances.known.aliases(of: hosts[0])) == Set(hosts))
-    let text = try Self.text
+    let text = try SharedFiles.cacheFormat()
     for host in hosts { #expect(text.contains("`\(host)`")) }
   }
 
   /// R3.18
   @Test func `The document names all fields that are replaced with a token`() throws {
-    let text = try Self.text
+    let text = try SharedFiles.cacheFormat()
     for field in Credential.replacedFields { #expect(text.contains("`\(field)`")) }
-  }
-
-  private static var text: String {
-    get throws {
-      try String(
-        contentsOf: SharedFiles.repository.appendingPathComponent("CacheFormat.md"), encoding: .utf8)
-    }
   }
 
   /// R3.10

@@ -16,10 +16,7 @@ struct WorkedExampleTests {
 
   /// The items in the document: the one without an account, and the account's.
   private func shards() throws -> [Shard] {
-    let document = SharedFiles.repository.appendingPathComponent("CacheFormat.md")
-    let text = String(decoding: try Data(contentsOf: document), as: UTF8.self)
-    let section = try #require(text.components(separatedBy: "\n## 11.").last)
-    return try section.components(separatedBy: "\n## ")[0].components(separatedBy: "\n```\n").compactMap {
+    try SharedFiles.cacheFormat(section: 11).components(separatedBy: "\n```\n").compactMap {
       block in
       let parts = block.components(separatedBy: "\nsecret =\n")
       guard parts.count == 2 else { return nil }
