@@ -104,14 +104,8 @@ struct ImportTests {
   @Test(.fault("many records"), .timeLimit(.minutes(5)))
   func `Ten thousand tokens are merged with as many others`() async throws {
     func cache(_ name: String) -> CacheDocument {
-      var document = CacheDocument()
-      for number in 0..<10_000 {
-        var token = Credential(
-          type: .accessToken, homeAccountID: "u.t", environment: "e", clientID: "c", secret: "s")
-        token.target = "openid profile \(name)-\(number)"
-        document.accessTokens["\(name)-\(number)"] = token
-      }
-      return document
+      CacheDocument(
+        (0..<10_000).map { .accessToken("\(name)-\($0)", scopes: "openid profile \(name)-\($0)") })
     }
     var document = cache("one")
     #expect(document.merge(cache("two"), in: .known) == ImportSummary(saved: 10_000))

@@ -39,15 +39,11 @@ struct LimitTests {
   /// A search in all of them for each would take an hour.
   @Test(.fault("many records"), .timeLimit(.minutes(5)))
   func `An account that is known in four thousand tenants is listed`() throws {
-    var document = CacheDocument()
-    for number in 0..<4000 {
-      let account = AccountRecord(homeAccountID: "u.t", environment: "e", realm: "tenant-\(number)")
-      document.accounts[account.serializedKey] = account
-      var token = Credential(
-        type: .idToken, homeAccountID: "u.t", environment: "e", clientID: "c", secret: "e30.e30.")
-      token.realm = account.realm
-      document.idTokens[token.serializedKey] = token
-    }
+    let document = CacheDocument(
+      (0..<4000).flatMap { number -> [SampleRecord] in
+        let (key, realm) = ("\(number)", "tenant-\(number)")
+        return [.account(key: key, realm: realm), .idToken("e30.e30.", key: key, realm: realm)]
+      })
     let account = try #require([document].accounts(clientID: "c", in: .known).first)
     #expect(account.tenantProfiles.count == 4000)
     #expect(account.tenantProfiles.allSatisfy { $0.claims != nil })
@@ -73,11 +69,7 @@ struct LimitTests {
   /// A list that was copied for each record would take half an hour.
   @Test(.fault("many records"), .timeLimit(.minutes(10)))
   func `A hundred thousand records are merged, listed and removed`() {
-    var document = CacheDocument()
-    for number in 0..<100_000 {
-      document.accessTokens["\(number)"] = Credential(
-        type: .accessToken, homeAccountID: "u.t", environment: "e", clientID: "c", secret: "s")
-    }
+    let document = CacheDocument((0..<100_000).map { .accessToken("s", key: "\($0)") })
     var all = CacheDocument(union: [document])
     #expect(all == document)
     #expect(all.credentials.count == 100_000)

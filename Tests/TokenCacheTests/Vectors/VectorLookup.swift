@@ -49,12 +49,10 @@ extension CredentialQuery {
   private func addOwner(
     _ id: String, _ environment: String, _ realm: String, _ clientID: String, to cache: TokenCacheAccessor
   ) async throws {
-    var idToken = Credential(
-      type: .idToken, homeAccountID: id, environment: environment, clientID: clientID, secret: "e30.e30.")
-    idToken.realm = realm
-    var owner = CacheDocument()
-    owner.save(idToken)
-    owner.save(AccountRecord(homeAccountID: id, environment: environment, realm: realm))
-    _ = try await cache.import(owner)
+    _ = try await cache.import(
+      CacheDocument([
+        .idToken("e30.e30.", of: id, client: clientID, host: environment, realm: realm),
+        .account(id, key: "owner", host: environment, realm: realm),
+      ]))
   }
 }
