@@ -39,9 +39,42 @@ enum VectorProperty<Record: CacheRecord>: Sendable {
   }
 }
 
-/// The one table of Microsoft's property names.
-enum VectorProperties {
-  static let credential: [String: VectorProperty<Credential>] = [
+/// A record with the table of Microsoft's property names.
+protocol VectorRecord: CacheRecord {
+  static var vectorProperties: [String: VectorProperty<Self>] { get }
+}
+
+extension VectorRecord {
+  init(vector properties: JSONObject) throws {
+    self.init(fields: [:])
+    try set(properties)
+  }
+
+  private static func property(_ name: String) throws -> VectorProperty<Self> {
+    guard let property = vectorProperties[name] else { throw VectorFailure.notUnderstood([name]) }
+    return property
+  }
+
+  /// Sets the properties that a row names.
+  mutating func set(_ properties: JSONObject) throws {
+    for (name, value) in properties { try Self.property(name).set(&self, try value.resolved()) }
+  }
+
+  /// Compares the properties that a row names; where it says `notNil` of one, any value does.
+  func compare(with properties: JSONObject) throws {
+    for (name, value) in properties {
+      let actual = try Self.property(name).get(self)
+      if let exists = value.objectValue?["notNil"] {
+        try expectEqual("whether there is \(name)", .bool(actual != nil), exists)
+      } else {
+        try expectEqual(name, actual, value.resolved().asOptionalString(name))
+      }
+    }
+  }
+}
+
+extension Credential: VectorRecord {
+  static let vectorProperties: [String: VectorProperty<Credential>] = [
     "credentialType": .kind(
       get: { $0.credentialType.rawValue },
       set: { record, name in
@@ -81,8 +114,10 @@ enum VectorProperties {
     "target": .text(\.target),
     "tokenType": .text(\.tokenType),
   ]
+}
 
-  static let account: [String: VectorProperty<AccountRecord>] = [
+extension AccountRecord: VectorRecord {
+  static let vectorProperties: [String: VectorProperty<AccountRecord>] = [
     "accountType": accountType,
     "type": accountType,
     "alternativeAccountId": .text(\.alternativeAccountID),
@@ -100,12 +135,6 @@ enum VectorProperties {
     "username": .text(\.username),
   ]
 
-  static let appMetadata: [String: VectorProperty<AppMetadata>] = [
-    "clientId": .kind(get: \.clientID, set: { _, _ in false }),
-    "environment": .kind(get: \.environment, set: { _, _ in false }),
-    "familyId": .text(\.familyID),
-  ]
-
   private static let accountType = VectorProperty<AccountRecord>.kind(
     get: { $0.accountType?.rawValue },
     set: { record, name in
@@ -113,64 +142,15 @@ enum VectorProperties {
       record.accountType = type
       return true
     })
-
-  /// Sets the properties that a row names.
-  static func set<Record>(
-    _ properties: JSONObject, of record: inout Record, by table: [String: VectorProperty<Record>]
-  ) throws {
-    for (name, value) in properties {
-      guard let property = table[name] else { throw VectorFailure.notUnderstood([name]) }
-      try property.set(&record, try value.resolved())
-    }
-  }
-
-  /// Compares the properties that a row names; where it says `notNil` of one, any value does.
-  static func compare<Record>(
-    _ record: Record, with properties: JSONObject, by table: [String: VectorProperty<Record>]
-  ) throws {
-    for (name, value) in properties {
-      guard let property = table[name] else { throw VectorFailure.notUnderstood([name]) }
-      if let exists = value.objectValue?["notNil"] {
-        try expectEqual("whether there is \(name)", .bool(property.get(record) != nil), exists)
-        continue
-      }
-      try expectEqual(name, property.get(record), value.resolved().asOptionalString(name))
-    }
-  }
-}
-
-/// A record with the table of its properties.
-protocol VectorRecord: CacheRecord {
-  static var vectorProperties: [String: VectorProperty<Self>] { get }
-}
-
-extension Credential: VectorRecord {
-  static var vectorProperties: [String: VectorProperty<Credential>] { VectorProperties.credential }
-}
-
-extension AccountRecord: VectorRecord {
-  static var vectorProperties: [String: VectorProperty<AccountRecord>] { VectorProperties.account }
 }
 
 extension AppMetadata: VectorRecord {
-  static var vectorProperties: [String: VectorProperty<AppMetadata>] { VectorProperties.appMetadata }
-}
+  static let vectorProperties: [String: VectorProperty<AppMetadata>] = [
+    "clientId": .kind(get: \.clientID, set: { _, _ in false }),
+    "environment": .kind(get: \.environment, set: { _, _ in false }),
+    "familyId": .text(\.familyID),
+  ]
 
-extension Credential {
-  init(vector properties: JSONObject) throws {
-    self.init(fields: [:])
-    try VectorProperties.set(properties, of: &self, by: VectorProperties.credential)
-  }
-}
-
-extension AccountRecord {
-  init(vector properties: JSONObject) throws {
-    self.init(fields: [:])
-    try VectorProperties.set(properties, of: &self, by: VectorProperties.account)
-  }
-}
-
-extension AppMetadata {
   init(vector properties: JSONObject) throws {
     let properties = try properties.understood(["clientId", "environment", "familyId", "generalType"])
     try Self.checkType(properties)

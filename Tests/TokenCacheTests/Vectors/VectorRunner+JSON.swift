@@ -5,41 +5,40 @@ import TestSupport
 
 extension VectorRunner {
   @Sendable static func checkCredentialJSON(_ row: VectorRow) throws {
-    try checkRecordJSON(row, table: VectorProperties.credential) {
+    try checkRecordJSON(row) { (record: Credential) in
       var document = CacheDocument()
-      document.save($0)
+      document.save(record)
       return try CacheDocument(json: document.json()).credentials.first?.credential
     }
   }
 
   @Sendable static func checkAccountJSON(_ row: VectorRow) throws {
-    try checkRecordJSON(row, table: VectorProperties.account) {
+    try checkRecordJSON(row) { (record: AccountRecord) in
       var document = CacheDocument()
-      document.save($0)
+      document.save(record)
       return try CacheDocument(json: document.json()).accounts.values.first
     }
   }
 
   /// Rows come in three forms: properties and the JSON that they become, JSON and the properties that it has,
   /// and JSON alone, which must come out again when its properties are set one by one.
-  private static func checkRecordJSON<Record: CacheRecord>(
-    _ row: VectorRow, table: [String: VectorProperty<Record>],
-    stored: (Record) throws -> Record?
+  private static func checkRecordJSON<Record: VectorRecord>(
+    _ row: VectorRow, stored: (Record) throws -> Record?
   ) throws {
     let fields = try row.understood(["expectedJSON", "expectedProperties", "inputJSON", "properties"])
     if fields["inputJSON"] != nil {
       let input = try JSONValue.object(try fields.object("inputJSON")).resolved().objectValue ?? [:]
       guard let record = try stored(Record(fields: input)) else { throw VectorFailure("the record is gone") }
-      try VectorProperties.compare(record, with: try fields.object("expectedProperties"), by: table)
+      try record.compare(with: try fields.object("expectedProperties"))
       try expectEqual("the record after a round trip", record.fields, input)
       return
     }
     let expected = try JSONValue.object(try fields.object("expectedJSON")).resolved().objectValue ?? [:]
     var record = Record(fields: [:])
     if fields["properties"] != nil {
-      try VectorProperties.set(try fields.object("properties"), of: &record, by: table)
+      try record.set(try fields.object("properties"))
     } else {
-      try rebuild(&record, from: Record(fields: expected), by: table)
+      try rebuild(&record, from: Record(fields: expected))
     }
     guard let result = try stored(record) else { throw VectorFailure("the record is gone") }
     try expectEqual("the JSON", comparable(result.fields), comparable(expected))
@@ -47,16 +46,16 @@ extension VectorRunner {
 
   /// Sets every property that a record has on another one, and takes over the fields that no property stands
   /// for.
-  private static func rebuild<Record: CacheRecord>(
-    _ record: inout Record, from original: Record, by table: [String: VectorProperty<Record>]
-  ) throws {
-    for property in table.values {
+  private static func rebuild<Record: VectorRecord>(_ record: inout Record, from original: Record) throws {
+    for property in Record.vectorProperties.values {
       if let value = property.get(original) { try property.set(&record, .string(value)) }
     }
     for (name, value) in original.fields where record.fields[name] == nil {
       var probe = record
       probe.fields[name] = value
-      if table.values.allSatisfy({ $0.get(probe) == $0.get(record) }) { record.fields[name] = value }
+      if Record.vectorProperties.values.allSatisfy({ $0.get(probe) == $0.get(record) }) {
+        record.fields[name] = value
+      }
     }
   }
 

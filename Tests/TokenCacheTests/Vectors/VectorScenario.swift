@@ -153,7 +153,7 @@ struct VectorScenario {
     if let name = expected["item"] { try expectEqual("the item", fields.first, try record(name)) }
     for (index, properties) in try Self.expectedProperties(expected["properties"]) {
       guard found.indices.contains(index) else { throw VectorFailure("no item \(index)") }
-      try VectorProperties.compare(found[index], with: properties, by: Record.vectorProperties)
+      try found[index].compare(with: properties)
     }
     for name in try expected["contains"] == nil ? [] : expected.array("contains") {
       let record = try record(name)
