@@ -17,7 +17,6 @@ cd "$(dirname "$0")/.."
 worker=$PWD/.build-asan/debug/Worker
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-mkdir -m 700 "$directory/run" "$directory/data"
 
 # The linker has much to say about the sanitizer's symbols, all of it harmless.
 if ! swift build --sanitize=address --scratch-path .build-asan --product Worker \
@@ -29,13 +28,9 @@ fi
 # GLib without its own allocator, in which the sanitizer sees no leaks. A small quarantine, since freed
 # memory that the sanitizer holds back counts as resident.
 status=0
-env -i PATH="$PATH" HOME="$directory" XDG_RUNTIME_DIR="$directory/run" XDG_DATA_HOME="$directory/data" \
-  LANG=C.UTF-8 ROUNDS="$rounds" WORKER="$worker" \
-  G_SLICE=always-malloc ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=1:exitcode=23 \
-  dbus-run-session -- sh -c '
-    printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
-    gdbus wait --session --timeout 10 org.freedesktop.secrets
-    exec "$WORKER" rounds "$ROUNDS"' >"$directory/output" 2>"$directory/errors" || status=$?
+Tests/interop/private-session env PATH="$PATH" G_SLICE=always-malloc \
+  ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=1:exitcode=23 "$worker" rounds "$rounds" \
+  >"$directory/output" 2>"$directory/errors" || status=$?
 
 cat "$directory/output"
 grep -v '^dbus-daemon' "$directory/errors" || true

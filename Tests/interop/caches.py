@@ -12,7 +12,7 @@ import time
 
 import msal
 
-from tokens import CLIENT, HOME, HOST, base64url, token_response
+from tokens import CLIENT, HOME, HOST, Server, base64url, token_response
 
 NOW = 1767225600
 ALICE = "0a0a0a0a-1111-4111-8111-111111111111"
@@ -32,35 +32,6 @@ def response(uid, name, scope=MAIL, tenant=HOME, home=HOME, **others):
     """What a server answers to a sign-in, with tokens that bear the name."""
     fields = token_response(uid, f"{name.split('-')[0].title()}@contoso.example", tenant, scope, name)
     return fields | {"client_info": base64url({"uid": uid, "utid": home})} | others
-
-
-class Server:
-    """Gives a sign-in by device code and the responses that it was made with."""
-
-    def __init__(self, *responses):
-        self.responses = list(responses)
-
-    def get(self, url, **_):
-        base = url.removesuffix("/.well-known/openid-configuration").removesuffix("/v2.0")
-        return self.answer({
-            "issuer": f"{base}/v2.0", "authorization_endpoint": f"{base}/oauth2/v2.0/authorize",
-            "token_endpoint": f"{base}/oauth2/v2.0/token",
-            "device_authorization_endpoint": f"{base}/oauth2/v2.0/devicecode"})
-
-    def post(self, url, **_):
-        if url.endswith("/devicecode"):
-            return self.answer({"device_code": "d", "user_code": "u", "verification_uri": url, "expires_in": 900})
-        return self.answer(self.responses.pop(0))
-
-    def answer(self, fields):
-        self.status_code, self.headers, self.text = 200, {}, json.dumps(fields)
-        return self
-
-    def raise_for_status(self):
-        pass
-
-    def close(self):
-        pass
 
 
 def application(cache, *responses, tenant="common", client=CLIENT, host=HOST, kind=msal.PublicClientApplication,

@@ -8,7 +8,7 @@ import msal
 import secretstorage
 
 from peers import GROUP, check, finish, llavero
-from tokens import CLIENT, HOME, HOST, add, token_response
+from tokens import CLIENT, HOME, HOST, Server, add, token_response
 
 SIBLING = "99999999-2222-4333-8444-555555555555"
 GUEST = "bbbbbbbb-0000-4000-8000-00000000000b"
@@ -20,37 +20,12 @@ def home_account_id(uid):
     return f"{uid}.{HOME}"
 
 
-class NoNetwork:
-    """Answers the one document that MSAL reads before it looks into its cache, and nothing else."""
-
-    def get(self, url, **_):
-        if not url.endswith("/.well-known/openid-configuration"):
-            raise AssertionError(f"MSAL wants {url}")
-        base = url.removesuffix("/v2.0/.well-known/openid-configuration")
-        self.status_code, self.headers = 200, {}
-        self.text = json.dumps({
-            "issuer": f"{base}/v2.0", "authorization_endpoint": f"{base}/oauth2/v2.0/authorize",
-            "token_endpoint": f"{base}/oauth2/v2.0/token",
-            "device_authorization_endpoint": f"{base}/oauth2/v2.0/devicecode",
-        })
-        return self
-
-    def post(self, url, **_):
-        raise AssertionError(f"MSAL posts to {url}")
-
-    def raise_for_status(self):
-        pass
-
-    def close(self):
-        pass
-
-
 def application(serialized, tenant=HOME, client=CLIENT):
     cache = msal.SerializableTokenCache()
     cache.deserialize(serialized)
     return msal.PublicClientApplication(
         client, authority=f"https://{HOST}/{tenant}", token_cache=cache, instance_discovery=False,
-        http_client=NoNetwork())
+        http_client=Server())
 
 
 def usernames(app):

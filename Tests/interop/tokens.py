@@ -32,3 +32,34 @@ def add(cache, client, tenant, scope, response):
         "client_id": client, "scope": scope.split(), "response": response, "params": {}, "data": {},
         "token_endpoint": f"https://{HOST}/{tenant}/oauth2/v2.0/token", "environment": HOST,
     })
+
+
+class Server:
+    """An HTTP client for MSAL, without a network: it gives a sign-in by device code and these responses, nothing else."""
+
+    def __init__(self, *responses):
+        self.responses = list(responses)
+
+    def get(self, url, **_):
+        assert url.endswith("/.well-known/openid-configuration"), url
+        base = url.removesuffix("/.well-known/openid-configuration").removesuffix("/v2.0")
+        return self.answer({
+            "issuer": f"{base}/v2.0", "authorization_endpoint": f"{base}/oauth2/v2.0/authorize",
+            "token_endpoint": f"{base}/oauth2/v2.0/token",
+            "device_authorization_endpoint": f"{base}/oauth2/v2.0/devicecode"})
+
+    def post(self, url, **_):
+        if url.endswith("/devicecode") and self.responses:
+            return self.answer({"device_code": "d", "user_code": "u", "verification_uri": url, "expires_in": 900})
+        assert self.responses, url
+        return self.answer(self.responses.pop(0))
+
+    def answer(self, fields):
+        self.status_code, self.headers, self.text = 200, {}, json.dumps(fields)
+        return self
+
+    def raise_for_status(self):
+        pass
+
+    def close(self):
+        pass
