@@ -100,12 +100,11 @@ struct FailureTests {
   @Test(
     .conformance(63, 64),
     arguments: [
-      (503, "40" as String?, 40.0), (429, "40", 40), (429, nil, 60), (200, nil, 0), (503, nil, 60),
-      (400, "40", 40),
-      (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60), (429, "-5", 0),
+      (503, "40" as String?, 40.0), (429, "40", 40), (429, nil, 60), (503, nil, 60),
+      (400, "40", 40), (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60),
+      (429, "-5", 0),
     ])
   func `Retry-After is respected`(_ status: Int, _ retryAfter: String?, _ seconds: Double) async throws {
-    guard status != 200 else { return }
     let account = try await test.expired()
     let answer = ScriptedAnswer.refusal(
       "temporarily_unavailable", status: status, headers: retryAfter.map { ["Retry-After": $0] } ?? [:])
