@@ -196,7 +196,7 @@ struct PromptTests {
     try await create()
     async let slow: Void = create()
     try await eventually { service.calls.count { $0 == "Prompt" } == 2 }
-    // The user takes this long.
+    // The user takes longer than a burst, which the next change would go on with otherwise.
     try await Task.sleep(for: .milliseconds(300))
     service.setAnswer("Prompt", .completion(.objectPath(item)))
     let answered = ContinuousClock.now
