@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import TestSupport
 
@@ -56,12 +55,7 @@ struct PastedAddressTests {
 
   /// Opens an address with curl.
   private func open(_ address: String) async throws -> Child.Result {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "test.curl").async {
-        continuation.resume(
-          with: Result { try Child.run("curl", ["-q", "-s", "-L", address], environment: [:]) })
-      }
-    }
+    try await Child.runApart("curl", ["-q", "-s", "-L", address], environment: [:])
   }
 
   @Test(.conformance(1), .fault("slash"), arguments: ["", "/", "/signed-in", "/signed-in/", "/a%20b/c/"])

@@ -1,4 +1,3 @@
-import Dispatch
 import TestSupport
 
 @testable import BrowserSignIn
@@ -29,30 +28,23 @@ struct RedirectListenerTests {
     return try mailbox(in: existing)
   }
 
-  /// What the process does that the desktop starts with an address. It blocks, so it has a thread of its own.
+  /// What the process does that the desktop starts with an address.
   private func handOver(_ text: String, timeout: Duration = .seconds(200)) async throws -> Bool {
     let (address, directory) = (try #require(URL(string: text)), directory)
-    return await withCheckedContinuation { continuation in
-      DispatchQueue(label: "test.handover").async {
-        let isTaken = RedirectHandover.handOver(address, in: directory, timeout: timeout)
-        continuation.resume(returning: isTaken)
-      }
-    }
+    return await blocking { RedirectHandover.handOver(address, in: directory, timeout: timeout) }
   }
 
   /// What a process does that looks at nothing before it sends.
   private func packet(_ text: String) async throws -> UInt8? {
     let mailbox = try listenersMailbox()
-    return await withCheckedContinuation { continuation in
-      DispatchQueue(label: "test.packet").async {
-        guard let socket = mailbox.connect() else { return continuation.resume(returning: nil) }
-        defer { close(socket) }
-        _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
-        var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        while poll(&event, 1, -1) < 0 {}
-        var verdict: UInt8 = 0
-        continuation.resume(returning: recv(socket, &verdict, 1, 0) == 1 ? verdict : nil)
-      }
+    return await blocking {
+      guard let socket = mailbox.connect() else { return nil }
+      defer { close(socket) }
+      _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+      var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+      while poll(&event, 1, -1) < 0 {}
+      var verdict: UInt8 = 0
+      return recv(socket, &verdict, 1, 0) == 1 ? verdict : nil
     }
   }
 

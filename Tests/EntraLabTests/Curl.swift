@@ -1,4 +1,3 @@
-import Dispatch
 import EntraLab
 import TestSupport
 
@@ -31,14 +30,7 @@ extension Lab {
   }
 
   private func run(_ arguments: [String]) async throws -> Answer {
-    let result = try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(
-          with: Result {
-            try Child.run("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
-          })
-      }
-    }
+    let result = try await Child.runApart("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
     let text = result.standardOutput.replacing("\r\n", with: "\n")
     let end = text.firstRange(of: "\n\n")
     let lines = text[..<(end?.lowerBound ?? text.endIndex)].split(separator: "\n")

@@ -1,5 +1,4 @@
 import CGLib
-import Dispatch
 import TestSupport
 
 @Suite(.timeLimit(.minutes(20)))
@@ -8,12 +7,7 @@ struct BusConnectionTests {
     let keyring = try PrivateKeyring(startingDaemon: false)
     let cancellable = Cancellable(timeout: .seconds(600))
     let connection = try BusConnection(address: keyring.busAddress, cancellable)
-    async let listening: Void = withCheckedContinuation { continuation in
-      DispatchQueue(label: "test.listening").async {
-        connection.listen(until: { false }, cancellable)
-        continuation.resume()
-      }
-    }
+    async let listening: Void = blocking { connection.listen(until: { false }, cancellable) }
     keyring.shutdown()
     await listening
     #expect(connection.isClosed && !cancellable.isPastDeadline)

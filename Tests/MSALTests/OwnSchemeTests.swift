@@ -84,13 +84,8 @@ struct OwnSchemeTests {
         directory: RedirectMailbox.ownDirectory, redirectURI: redirectURI, state: "right"
       ) { $0["state"] == "right" }
       async let response = listener.response(timeout: .seconds(200))
-      let verdicts = await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-          let verdicts = [stray, answer].map {
-            MSALPublicClientApplication.handleMSALResponse($0, sourceApplication: nil)
-          }
-          continuation.resume(returning: verdicts)
-        }
+      let verdicts = await blocking {
+        [stray, answer].map { MSALPublicClientApplication.handleMSALResponse($0, sourceApplication: nil) }
       }
       guard verdicts == [false, true], try await response["code"] == "1" else { exit(2) }
       withExtendedLifetime(home) {}
@@ -131,13 +126,8 @@ struct OwnSchemeTests {
       let entra = FakeEntra()
       let application = try Self.application(entra, bypasses: true)
       let signIn = Task { try await application.signIn().account.username }
-      let text = await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-          let bytes = FileHandle(forReadingAtPath: pipe)?.readDataToEndOfFile() ?? Data()
-          continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
-        }
-      }
-      let page = URL(string: text)
+      let text = await blocking { FileHandle(forReadingAtPath: pipe)?.readDataToEndOfFile() ?? Data() }
+      let page = URL(string: String(decoding: text, as: UTF8.self))
       guard let state = page?.parameter("state"),
         let answer = URL(string: Self.redirectURI + "?code=1&state=\(state)")
       else { exit(2) }

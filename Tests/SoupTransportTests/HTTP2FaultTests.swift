@@ -90,9 +90,7 @@ extension TransportTests {
         }
       }
       server.stop()
-      await withCheckedContinuation { continuation in
-        ended.notify(queue: DispatchQueue(label: "test.ended")) { continuation.resume() }
-      }
+      await blocking { ended.wait() }
       #expect(!seen.withLock { $0 }.contains(Frame.headers))
     }
 

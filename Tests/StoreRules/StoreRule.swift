@@ -256,14 +256,14 @@ package func expectCacheError<T>(
   return error
 }
 
-/// Runs blocking work on a thread that may block.
-private func blocking(_ work: @escaping @Sendable () -> Void) async {
-  await withCheckedContinuation { continuation in
-    DispatchQueue.global().async {
-      work()
-      continuation.resume()
-    }
-  }
+/// Runs blocking work on a thread that may block, and returns what comes of it.
+package func blocking<T: Sendable, E: Error>(
+  _ work: @escaping @Sendable () throws(E) -> T
+) async throws(E) -> T {
+  try await withCheckedContinuation { continuation in
+    // Not a global queue: those have few threads, which others may block.
+    DispatchQueue(label: "test.blocking").async { continuation.resume(returning: Result(catching: work)) }
+  }.get()
 }
 
 extension StoreFixture {

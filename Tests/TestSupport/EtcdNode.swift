@@ -63,12 +63,7 @@ package final class EtcdNode: Sendable {
 
   /// Waits until a user's token has ended, as etcd's log says.
   package func waitForEndOfToken() async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue(label: "etcd.token").async { [endedTokens] in
-        endedTokens.wait { $0 > 0 }
-        continuation.resume()
-      }
-    }
+    await blocking { [endedTokens] in endedTokens.wait { $0 > 0 } }
   }
 
   /// Halts the process, or lets it go on.

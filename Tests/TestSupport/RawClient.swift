@@ -1,4 +1,3 @@
-import Dispatch
 import GLibSupport
 import Glibc
 
@@ -42,17 +41,13 @@ package final class RawClient: Sendable {
 
   /// What the server sends until it closes the connection.
   package func readToEnd() async -> String {
-    await withCheckedContinuation { continuation in
-      DispatchQueue(label: "raw-client").async { [self] in
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65536)
-        while true {
-          let count = recv(descriptor, &buffer, buffer.count, 0)
-          if count <= 0 { break }
-          bytes += buffer[..<count]
-        }
-        continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+    await blocking { [self] in
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+        bytes += buffer[..<count]
       }
+      return String(decoding: bytes, as: UTF8.self)
     }
   }
 }
