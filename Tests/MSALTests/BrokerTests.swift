@@ -14,15 +14,13 @@ extension ApplicationTests {
       _ broker: StandInBroker, _ entra: FakeEntra = FakeEntra(), redirectUri: String? = Self.nativeClient,
       configure: (MSALPublicClientApplicationConfig) -> Void = { _ in }
     ) throws -> MSALPublicClientApplication {
-      let config = MSALPublicClientApplicationConfig(
-        clientId: FakeEntra.clientID, redirectUri: redirectUri, authority: nil)
-      config.cacheConfig.store = InMemoryStore()
-      config.broker = LinuxBroker(
-        busAddress: broker.keyring.busAddress, limit: .seconds(600),
-        directory: broker.keyring.directory + "/run/llavero")
-      configure(config)
-      return try MSALPublicClientApplication(
-        configuration: config, transport: entra.server, authenticator: entra.browser)
+      try .test(entra) {
+        $0.redirectUri = redirectUri
+        $0.broker = LinuxBroker(
+          busAddress: broker.keyring.busAddress, limit: .seconds(600),
+          directory: broker.keyring.directory + "/run/llavero")
+        configure($0)
+      }
     }
 
     @Test(
@@ -110,13 +108,10 @@ extension ApplicationTests {
       let path = directory.path + "/bus"
       let socket = listeningUnixSocket(SOCK_STREAM, at: path, mode: 0o600, backlog: 8)
       defer { close(socket) }
-      let config = MSALPublicClientApplicationConfig(clientId: FakeEntra.clientID)
-      config.cacheConfig.store = InMemoryStore()
-      config.broker = LinuxBroker(
-        busAddress: "unix:path=\(path)", limit: .seconds(86_400), directory: directory.path)
-      let entra = FakeEntra()
-      let application = try MSALPublicClientApplication(
-        configuration: config, transport: entra.server, authenticator: entra.browser)
+      let application = try MSALPublicClientApplication.test(FakeEntra()) {
+        $0.broker = LinuxBroker(
+          busAddress: "unix:path=\(path)", limit: .seconds(86_400), directory: directory.path)
+      }
       // A call on the bus has a timeout of a minute.
       for _ in 0..<4 { #expect(!application.isCompatibleAADBrokerAvailable) }
     }

@@ -112,19 +112,15 @@ extension ApplicationTests {
       #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
     }
 
-    @Test func `A refused silent request is interactionRequired`() async throws {
+    @Test func `A refused silent request is interactionRequired, and an error about an account names it`()
+      async throws
+    {
       let account = try await application.signIn().account
       entra.refuse("invalid_grant")
       let error = try await failure { try await application.silent(account, forceRefresh: true) }
       #expect(error.code == MSALError.interactionRequired.rawValue)
       #expect(error.userInfo[MSALOAuthErrorKey] as? String == "invalid_grant")
       #expect(error.userInfo[MSALSTSErrorCodesKey] as? [Int] == [50076])
-    }
-
-    @Test func `An error about an account names it`() async throws {
-      let account = try await application.signIn().account
-      entra.refuse("invalid_grant")
-      let error = try await failure { try await application.silent(account, forceRefresh: true) }
       #expect(error.userInfo[MSALHomeAccountIdKey] as? String == account.identifier)
       #expect(error.userInfo[MSALDisplayableUserIdKey] as? String == "alice@contoso.test")
       let byId = #expect(throws: NSError.self) { try application.account(forIdentifier: "some.body") }
