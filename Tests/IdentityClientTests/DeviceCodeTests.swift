@@ -72,16 +72,21 @@ struct DeviceCodeTests {
     #expect(test.clock.waits == [.seconds(3), .seconds(8), .seconds(8), .seconds(13)])
   }
 
-  @Test(.conformance(56), arguments: ["access_denied", "authorization_declined"])
-  func `A declined sign-in has its own error, in both spellings`(_ name: String) async throws {
-    answer(.refusal(name))
-    await expectError(.userCanceled) { try await acquire() }
+  @Test(
+    .conformance(56, 57),
+    arguments: [
+      ("access_denied", 400, .userCanceled), ("authorization_declined", 400, .userCanceled),
+      ("expired_token", 400, .deviceCodeExpired), ("bad_verification_code", 400, .authorizationFailed),
+      ("device_not_found", 404, .authorizationFailed),
+    ] as [(String, Int, IdentityError.Code)])
+  func `A declined sign-in and an expired or unknown code have errors of their own`(
+    _ name: String, _ status: Int, _ code: IdentityError.Code
+  ) async throws {
+    answer(.refusal(name, status: status))
+    let error = await expectError(code) { try await acquire() }
+    #expect(error?.oauthError == name)
+    #expect(error?.httpStatus == status)
     #expect(try await test.recordCount() == 0)
-  }
-
-  @Test(.conformance(57)) func `A code that expired at the server`() async throws {
-    answer(.refusal("expired_token", code: 70020))
-    await expectError(.deviceCodeExpired) { try await acquire() }
   }
 
   @Test(.conformance(57)) func `Stops by itself when the code has expired`() async throws {
@@ -91,14 +96,6 @@ struct DeviceCodeTests {
     await expectError(.deviceCodeExpired) { try await acquire() }
     #expect(test.clock.waits.count == 2)
     #expect(test.transport.answersLeft == 0)
-  }
-
-  @Test(.conformance(57), arguments: [("bad_verification_code", 400), ("device_not_found", 404)])
-  func `An unknown code fails, also with status 404`(_ name: String, _ status: Int) async throws {
-    answer(.refusal(name, status: status))
-    let error = await expectError(.authorizationFailed) { try await acquire() }
-    #expect(error?.oauthError == name)
-    #expect(error?.httpStatus == status)
   }
 
   @Test(.conformance(58)) func `A refusal with status 200 is a refusal`() async throws {

@@ -250,25 +250,6 @@ struct SocketTests {
     #expect(answers.contains { $0.status == 200 })
   }
 
-  @Test(
-    .fault("bad request"),
-    arguments: [
-      "", "GET /token", "GET /token HTTP/1.1\r\nHost: localhost\r\n",
-      "GET /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx",
-    ])
-  func `A request that does not end gets no token`(_ request: String) async throws {
-    try await expectNoAnswer(to: request)
-  }
-
-  /// Expects a request to get no token, and the next one to get one.
-  private func expectNoAnswer(to request: String) async throws {
-    let lender = try TestLender()
-    let client = try #require(RawClient(lender.lender))
-    client.write(request)
-    #expect(await client.answer().status != 200)
-    _ = try await lender.send().token()
-  }
-
   @Test(.fault("bad request")) func `A long body is discarded`() async throws {
     let lender = try TestLender()
     let client = try #require(RawClient(lender.lender))
@@ -284,6 +265,9 @@ struct SocketTests {
   @Test(
     .fault("bad request"),
     arguments: [
+      // Unfinished.
+      "", "GET /token", "GET /token HTTP/1.1\r\nHost: localhost\r\n",
+      "GET /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nx",
       "hello\r\n\r\n", "GET\r\n\r\n", "GET /token?scope=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
       "GET / HTTP/9.9\r\n\r\n", "GET /token HTTP/1.0\r\n\r\n",
       "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
@@ -292,8 +276,14 @@ struct SocketTests {
       "GET /token HTTP/1.1\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
       "GET /loan HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
     ])
-  func `An invalid request does not affect the next one`(_ request: String) async throws {
-    try await expectNoAnswer(to: request)
+  func `An invalid or unfinished request gets no token, and does not affect the next one`(
+    _ request: String
+  ) async throws {
+    let lender = try TestLender()
+    let client = try #require(RawClient(lender.lender))
+    client.write(request)
+    #expect(await client.answer().status != 200)
+    _ = try await lender.send().token()
   }
 
   @Test(.fault("borrower killed"))
