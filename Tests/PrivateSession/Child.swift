@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 public import Glibc
 
@@ -105,18 +104,6 @@ public final class Child: Sendable {
   public func end() {
     signal(SIGKILL)
     wait()
-  }
-
-  /// Runs a program to its end on a thread of its own, since Swift's pool has few, for a program that this process serves.
-  public static func runApart(
-    _ program: String, _ arguments: [String], environment: [String: String]
-  ) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "test.child").async {
-        continuation.resume(
-          with: Swift.Result { try run(program, arguments, environment: environment) })
-      }
-    }
   }
 
   /// Runs a program that must succeed and returns its output; throws when it fails.

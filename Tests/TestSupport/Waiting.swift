@@ -46,3 +46,12 @@ public func atOnce<Elements: Sequence, Result: Sendable>(
 public func eventually(_ holds: () async throws -> Bool) async throws {
   while try await !holds() { try await Task.sleep(for: .milliseconds(5)) }
 }
+
+extension Child {
+  /// Runs a program to its end on a thread of its own, since Swift's pool has few, for a program that this process serves.
+  public static func runApart(
+    _ program: String, _ arguments: [String], environment: [String: String]
+  ) async throws -> Result {
+    try await blocking { try run(program, arguments, environment: environment) }
+  }
+}
