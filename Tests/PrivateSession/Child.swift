@@ -55,8 +55,14 @@ public final class Child: Sendable {
     var noSignals = sigset_t()
     sigemptyset(&noSignals)
     posix_spawnattr_setsigmask(&attributes, &noSignals)
+    // A shell's job in the background, or one under nohup, ignores them, and its children would, too.
+    var defaultSignals = sigset_t()
+    sigemptyset(&defaultSignals)
+    for signal in [SIGHUP, SIGINT, SIGQUIT] { sigaddset(&defaultSignals, signal) }
+    posix_spawnattr_setsigdefault(&attributes, &defaultSignals)
     posix_spawnattr_setpgroup(&attributes, group)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     let environment = environment.merging(Self.sanitizing) { own, _ in own }
     var pid: pid_t = 0
