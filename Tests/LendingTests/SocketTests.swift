@@ -175,7 +175,7 @@ struct SocketTests {
       }
     let output = try Pipe()
     let flood = try Child(
-      "python3", ["-c", Self.flood, address, "\(port)"], environment: ["PATH": "/usr/bin:/bin"],
+      "/usr/bin/python3", ["-c", Self.flood, address, "\(port)"], environment: ["PATH": "/usr/bin:/bin"],
       streams: (nil, output.writing, 2))
     output.closeWriting()
     // Some wait in the kernel's queue; the line is printed when there are more than the lender accepts.

@@ -262,7 +262,7 @@ struct LendTests {
       tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
     let output = try Pipe()
     let flood = try Child(
-      "python3", ["-c", Self.flood, lending.socket], environment: ["PATH": "/usr/bin:/bin"],
+      "/usr/bin/python3", ["-c", Self.flood, lending.socket], environment: ["PATH": "/usr/bin:/bin"],
       streams: (nil, output.writing, 2))
     output.closeWriting()
     #expect(output.readLine() == "ready")
