@@ -215,21 +215,17 @@ struct GroupWrite {
   /// far this writer came.
   func carryOut(_ turn: Turn) throws(CacheError) {
     do throws(PrivateFileError) {
-      try stage()
+      try directory.write(staged)
       try turn.announce { () throws(PrivateFileError) in try putInPlace() }
     } catch {
       throw error.whileWriting
     }
   }
 
-  private func stage() throws(PrivateFileError) {
-    let files = shards + [(GroupFiles.manifestName, manifest)]
-    do {
-      for case (let name, let bytes?) in files { try directory.write(bytes, to: name + GroupFiles.newSuffix) }
-    } catch {
-      for case (let name, _?) in files { try? directory.remove(name + GroupFiles.newSuffix) }
-      throw error
-    }
+  /// The new files, the manifest last.
+  private var staged: [(name: String, bytes: [UInt8])] {
+    shards.compactMap { name, bytes in bytes.map { (name + GroupFiles.newSuffix, $0) } }
+      + [(GroupFiles.newManifestName, manifest)]
   }
 
   private func putInPlace() throws(PrivateFileError) {

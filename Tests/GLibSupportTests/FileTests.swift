@@ -100,6 +100,16 @@ struct PrivateDirectoryTests {
     #expect(try directory.names().isEmpty)
   }
 
+  @Test func `Many files are written in one call, or none is left`() throws {
+    let files = (0..<200).map { (name: "\($0)", bytes: Array("contents \($0)".utf8)) }
+    try directory.write(files)
+    for (name, bytes) in files { #expect(try directory.read(name, limit: 100) == bytes) }
+    #expect(throws: PrivateFileError.system(call: "write", path: "\(directory.path)/none/1", code: ENOENT)) {
+      try directory.write(files + [("none/1", [1])])
+    }
+    #expect(try directory.names().isEmpty)
+  }
+
   @Test func `A link or a pipe is not read, and does not block`() throws {
     #expect(mkfifo("\(directory.path)/pipe", 0o600) == 0)
     #expect(symlink("/etc/hostname", "\(directory.path)/link") == 0)

@@ -56,19 +56,33 @@ package func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
   }
 }
 
+/// Makes a new file with this mode, whatever the umask is. On failure the file is removed.
+///
+/// - Returns: Its descriptor, which the caller closes; if that failed, -1, and `errno` is set: `EEXIST` if the file exists
+///   already.
+func makeNewFile(
+  _ bytes: Span<UInt8>, at path: String, in directory: Int32 = AT_FDCWD, mode: UInt32 = 0o600
+) -> Int32 {
+  let file = openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+  if file < 0 || fchmod(file, mode) == 0 && writeAll(bytes, to: file) { return file }
+  let code = errno
+  close(file)
+  unlinkat(directory, path, 0)
+  errno = code
+  return -1
+}
+
 /// Makes a new file with this mode, whatever the umask is, and waits until the bytes are on the disk. On failure the
 /// file is removed.
 ///
 /// - Returns: Whether that succeeded; if not, `errno` is set: `EEXIST` if the file exists already.
-package func writeNewFile(
-  _ bytes: Span<UInt8>, to path: String, in directory: Int32 = AT_FDCWD, mode: UInt32 = 0o600
-) -> Bool {
-  let file = openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+package func writeNewFile(_ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600) -> Bool {
+  let file = makeNewFile(bytes, at: path, mode: mode)
   guard file >= 0 else { return false }
-  let isWritten = fchmod(file, mode) == 0 && writeAll(bytes, to: file) && fsync(file) == 0
+  let isWritten = fsync(file) == 0
   let code = errno
   close(file)
-  if !isWritten { unlinkat(directory, path, 0) }
+  if !isWritten { unlink(path) }
   errno = code
   return isWritten
 }

@@ -1,5 +1,7 @@
 import CGLib
+import Dispatch
 import Glibc
+import Synchronization
 
 /// A directory that only this user may use, with files that are replaced as a whole.
 package final class PrivateDirectory: Sendable {
@@ -111,9 +113,44 @@ package final class PrivateDirectory: Sendable {
   /// Makes a new file in place of the old one and waits until its contents are on the disk. On failure no file of this
   /// name is left.
   package func write(_ bytes: [UInt8], to name: String) throws(PrivateFileError) {
-    try remove(name)
-    guard writeNewFile(bytes.span, to: name, in: descriptor) else { throw failure("write", name) }
+    try write([(name, bytes)])
   }
+
+  /// Makes new files in place of the old ones, in their order, and waits until the contents of all are on the disk, at the
+  /// same time: that takes little longer than for one. On failure no file of these names is left.
+  package func write(_ files: [(name: String, bytes: [UInt8])]) throws(PrivateFileError) {
+    do throws(PrivateFileError) {
+      for start in stride(from: 0, to: files.count, by: Self.maximumOpenFiles) {
+        try writeAtOnce(files[start..<min(start + Self.maximumOpenFiles, files.count)])
+      }
+    } catch {
+      for (name, _) in files { try? remove(name) }
+      throw error
+    }
+  }
+
+  private func writeAtOnce(_ files: ArraySlice<(name: String, bytes: [UInt8])>) throws(PrivateFileError) {
+    var written: [(name: String, descriptor: Int32)] = []
+    defer { for file in written { close(file.descriptor) } }
+    for (name, bytes) in files {
+      try remove(name)
+      let file = makeNewFile(bytes.span, at: name, in: descriptor)
+      if file < 0 { throw failure("write", name) }
+      written.append((name, file))
+    }
+    let problem = Mutex<PrivateFileError?>(nil)
+    DispatchQueue.concurrentPerform(iterations: written.count) { [written] number in
+      let (name, file) = written[number]
+      if fsync(file) != 0 {
+        let failure = failure("fsync", name)
+        problem.withLock { $0 = failure }
+      }
+    }
+    if let problem = problem.withLock({ $0 }) { throw problem }
+  }
+
+  /// How many files of one call are open at the same time.
+  private static let maximumOpenFiles = 64
 
   /// Renames a file atomically, in place of the file that has the new name.
   package func rename(_ name: String, to newName: String) throws(PrivateFileError) {
