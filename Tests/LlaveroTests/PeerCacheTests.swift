@@ -64,7 +64,7 @@ struct PeerCacheTests {
     let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     func kinds() throws -> [String] {
       let result = try Child.run(
-        "unshare", ["--pid", "--fork", Tool.path, "adopt", "--json"],
+        "unshare", ["--pid", "--fork", "--mount-proc", Tool.path, "adopt", "--json"],
         environment: tool.environment(with: ["HOME": home.path, "XDG_DATA_HOME": home.path]))
       return try result.json["sources"]?.arrayValue?
         .flatMap { $0["findings"]?.strings("kind") ?? [] } ?? []
