@@ -4,9 +4,7 @@ import Glibc
 /// The SHA-256 digest of the text's UTF-8 bytes, in lower-case hexadecimal.
 package func sha256Hex(_ text: String) -> String {
   let size = gssize(text.utf8.count)
-  guard let hex = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, size) else { return "" }
-  defer { g_free(hex) }
-  return String(cString: hex)
+  return String(taking: g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, size)) ?? ""
 }
 
 /// The SHA-256 digest of `bytes`: 32 bytes.

@@ -2,14 +2,19 @@ import CGLib
 import Glibc
 
 extension String {
+  /// Copies a string of C's and frees it; `nil` for none.
+  package init?(taking text: UnsafeMutablePointer<CChar>?) {
+    guard let text else { return nil }
+    defer { g_free(text) }
+    self.init(cString: text)
+  }
+
   /// The text in Unicode's normalization form C: equal texts have equal bytes.
   package var composed: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     // A NUL ends a string for GLib.
     return split(separator: "\0", omittingEmptySubsequences: false).map { part in
-      guard let text = g_utf8_normalize(String(part), -1, G_NORMALIZE_NFC) else { return String(part) }
-      defer { g_free(text) }
-      return String(cString: text)
+      String(taking: g_utf8_normalize(String(part), -1, G_NORMALIZE_NFC)) ?? String(part)
     }.joined(separator: "\0")
   }
 }

@@ -13,12 +13,12 @@ package final class BusConnection: @unchecked Sendable {
   package init(address: String?, _ cancellable: Cancellable) throws(GLibError) {
     guard canOpen(16) else { throw .outOfDescriptors }
     GIOTypes.register()
-    var sessionBus: UnsafeMutablePointer<CChar>?
-    defer { g_free(sessionBus) }
+    var address = address
     if address == nil {
-      sessionBus = try withGError {
-        g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, cancellable.pointer, $0)
-      }
+      address = String(
+        taking: try withGError {
+          g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, cancellable.pointer, $0)
+        })
     }
     let flags = GDBusConnectionFlags(
       rawValue: FLAG_G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
@@ -27,8 +27,7 @@ package final class BusConnection: @unchecked Sendable {
     do throws(GLibError) {
       let pointer = try Self.with(context) { () throws(GLibError) in
         try withGError { error in
-          g_dbus_connection_new_for_address_sync(
-            address ?? sessionBus.map { String(cString: $0) } ?? "", flags, nil, cancellable.pointer, error)
+          g_dbus_connection_new_for_address_sync(address ?? "", flags, nil, cancellable.pointer, error)
         }
       }
       guard let pointer else { throw GLibError.unexplained }

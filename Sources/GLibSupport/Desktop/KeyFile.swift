@@ -17,9 +17,8 @@ package struct KeyFile: Sendable {
     }
     for group in strings(g_key_file_get_groups(file, nil)) {
       for key in strings(try withGError({ g_key_file_get_keys(file, group, nil, $0) })) {
-        guard let value = try withGError({ g_key_file_get_string(file, group, key, $0) }) else { continue }
-        groups[group, default: [:]][key] = String(cString: value)
-        g_free(value)
+        let value = try withGError { g_key_file_get_string(file, group, key, $0) }
+        groups[group, default: [:]][key] = String(taking: value)
       }
     }
   }

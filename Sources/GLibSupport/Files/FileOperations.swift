@@ -171,9 +171,7 @@ func readRegularFile(
 
 /// The path without symbolic links; the path itself if it cannot be resolved.
 package func withoutLinks(_ path: String) -> String {
-  guard let real = realpath(path, nil) else { return path }
-  defer { free(real) }
-  return String(cString: real)
+  String(taking: realpath(path, nil)) ?? path
 }
 
 /// The directory of a path, `.` for a bare name; only the root ends with a slash.

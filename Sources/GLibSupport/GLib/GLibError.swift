@@ -29,9 +29,7 @@ extension GLibError {
   package init(taking error: UnsafeMutablePointer<GError>) {
     domain = g_quark_to_string(error.pointee.domain).map { String(cString: $0) } ?? ""
     code = error.pointee.code
-    let remoteName = g_dbus_error_get_remote_error(error)
-    dbusName = remoteName.map { String(cString: $0) }
-    g_free(remoteName)
+    dbusName = String(taking: g_dbus_error_get_remote_error(error))
     g_dbus_error_strip_remote_error(error)
     message = error.pointee.message.map { String(cString: $0) } ?? ""
     g_error_free(error)

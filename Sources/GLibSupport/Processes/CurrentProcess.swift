@@ -26,9 +26,8 @@ package let processOptions = processArguments.prefix { $0 != "--" }
 
 /// A path that means the same in every directory.
 package func absolutePath(_ path: String) -> String {
-  guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
-  defer { free(directory) }
-  return String(cString: directory) + "/" + path
+  guard !path.hasPrefix("/"), let directory = String(taking: getcwd(nil, 0)) else { return path }
+  return directory + "/" + path
 }
 
 private func initialArguments() -> [String]? {
@@ -42,9 +41,7 @@ private func initialArguments() -> [String]? {
 
 /// The path of this process's executable, even if the file was replaced since.
 package func executableFile() -> String? {
-  guard let link = g_file_read_link("/proc/self/exe", nil) else { return nil }
-  defer { g_free(link) }
-  let path = String(cString: link)
+  guard let path = String(taking: g_file_read_link("/proc/self/exe", nil)) else { return nil }
   return path.hasSuffix(" (deleted)") ? String(path.dropLast(" (deleted)".count)) : path
 }
 
@@ -52,9 +49,5 @@ package func executableFile() -> String? {
 ///
 /// - Returns: `nil` if it is not found.
 package func programFile(_ name: String) -> String? {
-  guard let path = g_find_program_in_path(name) else { return nil }
-  defer { g_free(path) }
-  guard let absolute = g_canonicalize_filename(path, nil) else { return nil }
-  defer { g_free(absolute) }
-  return String(cString: absolute)
+  String(taking: g_find_program_in_path(name)).flatMap { String(taking: g_canonicalize_filename($0, nil)) }
 }
