@@ -105,21 +105,16 @@ extension Variant {
     type == "as" || type == "ao" ? children.compactMap(\.string) : nil
   }
 
-  package var dictionary: [String: String]? {
-    guard type == "a{ss}" else { return nil }
-    var result: [String: String] = [:]
-    for entry in children.map(\.children) {
-      if let key = entry[0].string, let value = entry[1].string { result[key] = value }
-    }
-    return result
-  }
+  package var dictionary: [String: String]? { entries("a{ss}", \.string) }
 
   /// The entries of a dictionary of type `a{sv}`.
-  package var properties: [String: Variant]? {
-    guard type == "a{sv}" else { return nil }
-    var result: [String: Variant] = [:]
+  package var properties: [String: Variant]? { entries("a{sv}", \.unwrapped) }
+
+  private func entries<T>(_ type: String, _ value: (Variant) -> T?) -> [String: T]? {
+    guard self.type == type else { return nil }
+    var result: [String: T] = [:]
     for entry in children.map(\.children) {
-      if let key = entry[0].string, let value = entry[1].unwrapped { result[key] = value }
+      if let key = entry[0].string, let value = value(entry[1]) { result[key] = value }
     }
     return result
   }
