@@ -50,36 +50,23 @@ struct OpenedLockFile {
   static func mapping(
     of descriptor: Int32, path: String, isLocked: Bool = false
   ) throws(PrivateFileError) -> UnsafeMutableRawPointer? {
-    if let whole = try mapWhole(descriptor, path: path) { return whole }
-    if isLocked { return try repairAndMap(descriptor, path: path) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      if errno == EWOULDBLOCK { return nil }
-      throw .system(call: "flock", path: path, code: errno)
+    var status = stat()
+    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    if status.st_size == size {
+      // Without the lock: a reader of the counter must not wait for a writer.
+      let page = try map(descriptor, path: path)
+      if isMarked(page) { return page }
+      munmap(page, size)
     }
-    defer { flock(descriptor, LOCK_UN) }
-    return try repairAndMap(descriptor, path: path)
-  }
-
-  /// Maps the page of a complete file; `nil` for any other. Takes no lock: a reader of the counter must not wait for a
-  /// writer.
-  private static func mapWhole(
-    _ descriptor: Int32, path: String
-  ) throws(PrivateFileError) -> UnsafeMutableRawPointer? {
-    var status = stat()
-    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
-    guard status.st_size == size else { return nil }
-    let page = try map(descriptor, path: path)
-    if isMarked(page) { return page }
-    munmap(page, size)
-    return nil
-  }
-
-  /// Maps the file's page and rewrites it if it is incomplete. The caller holds the lock.
-  private static func repairAndMap(
-    _ descriptor: Int32, path: String
-  ) throws(PrivateFileError) -> UnsafeMutableRawPointer {
-    var status = stat()
-    if fstat(descriptor, &status) != 0 { throw .system(call: "fstat", path: path, code: errno) }
+    guard isLocked else {
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        if errno == EWOULDBLOCK { return nil }
+        throw .system(call: "flock", path: path, code: errno)
+      }
+      defer { flock(descriptor, LOCK_UN) }
+      // Another process may have rewritten it since.
+      return try mapping(of: descriptor, path: path, isLocked: true)
+    }
     // Storing into a page that the disk has no room for would be a fatal SIGBUS.
     let code = posix_fallocate(descriptor, 0, size)
     if code != 0 { throw .system(call: "posix_fallocate", path: path, code: code) }
@@ -87,14 +74,12 @@ struct OpenedLockFile {
       throw .system(call: "ftruncate", path: path, code: errno)
     }
     let page = try map(descriptor, path: path)
-    if status.st_size != size || !isMarked(page) {
-      // A random start: a reader that remembers a number of a deleted file must not see it again by chance.
-      let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
-      counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
-      atomicMemoryFence(ordering: .sequentiallyConsistent)
-      // Last: from now on other processes trust the page.
-      page.copyMemory(from: magic, byteCount: magic.count)
-    }
+    // A random start: a reader that remembers a number of a deleted file must not see it again by chance.
+    let start = UInt64.random(in: 0...UInt64.max >> 8) * 2
+    counter(in: page).pointee.store(start, ordering: .sequentiallyConsistent)
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    // Last: from now on other processes trust the page.
+    page.copyMemory(from: magic, byteCount: magic.count)
     return page
   }
 
