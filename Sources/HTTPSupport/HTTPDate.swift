@@ -13,27 +13,20 @@ package enum HTTPDate {
     guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2],
       (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
     else { return nil }
-    let seconds = days(year, month + 1, day) * 86400 + hour * 3600 + minute * 60 + second
-    return Date(timeIntervalSince1970: Double(seconds))
+    let components = DateComponents(
+      timeZone: .gmt, year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    return Calendar(identifier: .gregorian).date(from: components)
   }
 
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// The days since 1970-01-01 in the Gregorian calendar, counted in years that begin with March.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let monthFromMarch = (month + 9) % 12
-    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-    return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-  }
-
   /// How long a server asks to be left alone, in its `Retry-After` field: seconds or a date.
   package static func secondsToWait(_ field: String?, now: Date) -> Double? {
-    guard let text = field.map({ $0.filter { $0 != "\t" } }) else { return nil }
-    let trimmed = String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-    if let seconds = Double(trimmed), seconds.isFinite { return max(0, seconds) }
-    return parse(trimmed).map { max(0, $0.timeIntervalSince(now)) }
+    guard let words = field?.split(whereSeparator: { $0 == " " || $0 == "\t" }) else { return nil }
+    let text = words.joined(separator: " ")
+    if let seconds = Double(text), seconds.isFinite { return max(0, seconds) }
+    return parse(text).map { max(0, $0.timeIntervalSince(now)) }
   }
 }
