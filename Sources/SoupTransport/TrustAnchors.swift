@@ -18,21 +18,16 @@ func loadTrustAnchors(
 private func trustAnchors(
   in path: String, origin: String
 ) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
-  do throws(PrivateFileError) {
+  do {
     // GnuTLS would read any file, even a named pipe without a writer.
     _ = try readFile(path, limit: 16 << 20)
-  } catch {
-    throw .invalidConfiguration("The CA bundle \(path)\(origin) is unusable: \(error)")
-  }
-  GIOTypes.register()
-  let absolute = g_canonicalize_filename(path, nil)
-  defer { g_free(absolute) }
-  do {
+    GIOTypes.register()
+    let absolute = String(taking: g_canonicalize_filename(path, nil))
     // Also an error for a file without certificates.
     return try withGError { g_tls_file_database_new(absolute, $0) }.map {
       GObjectReference(taking: UnsafeMutableRawPointer($0).assumingMemoryBound(to: GTlsDatabase.self))
     }
   } catch {
-    throw .invalidConfiguration("The CA bundle \(path)\(origin) is unusable: \(error.message)")
+    throw .invalidConfiguration("The CA bundle \(path)\(origin) is unusable: \(error)")
   }
 }
