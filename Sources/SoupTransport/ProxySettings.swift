@@ -1,5 +1,6 @@
 import CGLib
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import LibsoupOnDemand
 
@@ -55,9 +56,14 @@ struct ProxySettings: Sendable {
     soup_session_set_proxy_resolver(session, resolver)
     g_object_unref(UnsafeMutableRawPointer(resolver))
     guard let authorization else { return }
-    g_signal_connect_data(
-      UnsafeMutableRawPointer(session), "request-queued", unsafeBitCast(authorizeTunnel, to: GCallback.self),
-      g_strdup(authorization), { data, _ in g_free(data) }, GConnectFlags(rawValue: 0))
+    onSignal("request-queued", of: UnsafeMutableRawPointer(session)) { arguments in
+      // To libsoup's own CONNECT, and to no other request.
+      guard let message = g_value_get_object(arguments + 1).map(OpaquePointer.init),
+        String(cString: soup_message_get_method(message)) == "CONNECT"
+      else { return }
+      soup_message_headers_replace(
+        soup_message_get_request_headers(message), "Proxy-Authorization", authorization)
+    }
   }
 }
 
@@ -65,22 +71,5 @@ private let invalid = HTTPTransportError.invalidConfiguration(
   "Invalid proxy in https_proxy or all_proxy: expected http://host:port.")
 
 private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> String {
-  guard let text = g_uri_to_string_partial(uri, flags) else { return "" }
-  defer { g_free(text) }
-  return String(cString: text)
-}
-
-private typealias QueuedHandler =
-  @convention(c) (
-    OpaquePointer?, OpaquePointer?, gpointer?
-  ) -> Void
-
-/// Adds the proxy's credentials to libsoup's own CONNECT, and to no other request.
-private let authorizeTunnel: QueuedHandler = { _, message, data in
-  guard let message, let data, let method = soup_message_get_method(message),
-    String(cString: method) == "CONNECT"
-  else { return }
-  soup_message_headers_replace(
-    soup_message_get_request_headers(message), "Proxy-Authorization", data.assumingMemoryBound(to: CChar.self)
-  )
+  String(taking: g_uri_to_string_partial(uri, flags)) ?? ""
 }

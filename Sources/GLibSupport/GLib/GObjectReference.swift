@@ -21,6 +21,30 @@ package func newObject(_ type: GType, _ properties: [(name: String, value: GValu
   return g_object_new_with_properties(type, guint(values.count), &names, values).map { gpointer($0) }
 }
 
+/// Calls `action` at each emission of a signal, on the thread that emits it, as long as the object lives.
+///
+/// The arguments are the object and those of the signal. It does not look at results.
+/// - Returns: The number to disconnect with.
+@discardableResult package func onSignal(
+  _ signal: String, of object: gpointer, _ action: @escaping (_ arguments: UnsafePointer<GValue>) -> Void
+) -> gulong {
+  let data = Unmanaged.passRetained(SignalHandler(action)).toOpaque()
+  let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), data)
+  g_closure_set_marshal(closure) { closure, _, _, arguments, _, _ in
+    guard let data = closure?.pointee.data, let arguments else { return }
+    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue().action(arguments)
+  }
+  g_closure_add_finalize_notifier(closure, data) { data, _ in
+    data.map { Unmanaged<SignalHandler>.fromOpaque($0).release() }
+  }
+  return g_signal_connect_closure(object, signal, closure, 0)
+}
+
+private final class SignalHandler {
+  let action: (UnsafePointer<GValue>) -> Void
+  init(_ action: @escaping (UnsafePointer<GValue>) -> Void) { self.action = action }
+}
+
 extension GValue {
   package static func object(_ object: gpointer, type: GType) -> GValue {
     make(type) { g_value_set_object($0, object) }
