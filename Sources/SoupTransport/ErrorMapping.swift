@@ -3,7 +3,7 @@ import GLibSupport
 import HTTPSupport
 import LibsoupOnDemand
 
-extension SoupMessageReference {
+extension Exchange {
   /// Translates GLib's error. Only the host and GLib's own text are quoted.
   func transportError(_ error: GLibError) -> HTTPTransportError {
     let text = "\(host): \(error.message)"
@@ -47,7 +47,7 @@ extension SoupMessageReference {
   }
 
   private var certificateProblem: String {
-    let problems = soup_message_get_tls_peer_certificate_errors(pointer).rawValue
+    let problems = soup_message_get_tls_peer_certificate_errors(message).rawValue
     func has(_ flag: GTlsCertificateFlags) -> Bool { problems & flag.rawValue != 0 }
     if has(FLAG_G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }
     if has(FLAG_G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }

@@ -5,8 +5,6 @@ import HTTPSupport
 import HTTPTypes
 import LibsoupOnDemand
 
-typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>
-
 /// One request and its response.
 ///
 /// The call has the deadline and the cancellation, without a thread: libsoup reads as long as there is something to read,
@@ -15,11 +13,16 @@ typealias ExchangeCall = BoundedCall<HTTPTransportResponse, HTTPTransportError>
 ///
 /// `@unchecked Sendable`: after `init`, everything is used on the session's thread alone.
 final class Exchange: @unchecked Sendable {
-  private let message: SoupMessageReference
+  let message: OpaquePointer
+  /// The host and the port, if one was given, or the socket; for error texts.
+  let host: String
+  let route: Route
+  private let isIdempotent: Bool
   private let request: HTTPTransportRequest
-  private let call: ExchangeCall
+  private let call: BoundedCall<HTTPTransportResponse, HTTPTransportError>
   /// Receives the body's parts when they arrive; `nil` to collect them.
   private let receive: (@Sendable (Data) -> Bool)?
+  private var handlers: [gulong] = []
   private var stream: UnsafeMutablePointer<GInputStream>?
   private var isChunked = false
   private var informationalResponses = 0
@@ -27,27 +30,83 @@ final class Exchange: @unchecked Sendable {
   private var body: ResponseBody?
 
   init(
-    _ message: SoupMessageReference, _ request: HTTPTransportRequest, _ call: ExchangeCall,
-    deliveringTo receive: (@Sendable (Data) -> Bool)?
-  ) {
+    _ request: HTTPTransportRequest, on route: Route, deliveringTo receive: (@Sendable (Data) -> Bool)?
+  ) throws(HTTPTransportError) {
+    let head = request.head
+    guard head.scheme?.lowercased() == route.scheme else {
+      throw .invalidRequest("Invalid scheme \(head.scheme ?? "(none)"): expected \(route.scheme).")
+    }
+    guard let authority = head.authority, isWritable(authority, except: "/?#@\\"),
+      let path = head.path, path.hasPrefix("/"), isWritable(path, except: "#"), head.method != .connect
+    else { throw .invalidRequest("Invalid URL: expected a host without a user name, and an escaped path.") }
+    let own = ["host", "content-length", "transfer-encoding", "connection"]
+    if let field = head.headerFields.first(where: { own.contains($0.name.canonicalName) }) {
+      throw .invalidRequest("The header field \(field.name) is set by the transport.")
+    }
+    let flags = GUriFlags(
+      rawValue: FLAG_G_URI_FLAGS_HAS_PASSWORD.rawValue | FLAG_G_URI_FLAGS_ENCODED_PATH.rawValue
+        | FLAG_G_URI_FLAGS_ENCODED_QUERY.rawValue | FLAG_G_URI_FLAGS_SCHEME_NORMALIZE.rawValue)
+    guard let uri = g_uri_parse("\(route.scheme)://\(authority)\(path)", flags, nil) else {
+      throw .invalidRequest("Invalid host or path.")
+    }
+    defer { g_uri_unref(uri) }
+    guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true,
+      let message = soup_message_new_from_uri(head.method.rawValue, uri)
+    else { throw .invalidRequest("Invalid host.") }
     self.message = message
     self.request = request
-    self.call = call
+    self.route = route
     self.receive = receive
+    call = BoundedCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)
+    host = route.unixSocket?.path ?? authority
+    isIdempotent = head.method.isIdempotent || request.isRepeatable
+    soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
+    if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
+    soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
+    // Challenges are not answered: the caller gets the 401. With this feature a session reads a 401 to its end by itself,
+    // which it does not find if the chunks are decoded here.
+    soup_message_disable_feature(message, soup_auth_manager_get_type())
+    setBody()
+    let fields = soup_message_get_request_headers(message)
+    for field in head.headerFields { soup_message_headers_append(fields, field.name.rawName, field.value) }
+    if head.headerFields[.acceptEncoding] == nil {
+      soup_message_headers_append(fields, "Accept-Encoding", "gzip")
+    }
   }
 
-  deinit { if let stream { g_object_unref(stream) } }
+  deinit {
+    if let stream { g_object_unref(stream) }
+    g_object_unref(UnsafeMutableRawPointer(message))
+  }
 
-  /// Sends the request.
-  func start(in session: OpaquePointer) {
+  /// Sends the request, and returns the response.
+  func response(on thread: SoupSessionThread) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    try await call.run(abandon: { [self] in thread.run { _ in self.finish(.failure(.cancelled)) } }) { _ in
+      thread.run { [self] in start(in: $0) }
+    }
+  }
+
+  /// Sets the body, again before each repetition: libsoup has consumed the first one.
+  private func setBody() {
+    guard let body = request.body else { return }
+    let bytes = body.withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
+    defer { g_bytes_unref(bytes) }
+    soup_message_set_request_body_from_bytes(message, nil, bytes)
+  }
+
+  private func start(in session: OpaquePointer) {
     if isFinished { return }
     if call.cancellable.isPastDeadline { return call.finish(.failure(.timedOut)) }
-    connect("restarted", unsafeBitCast(restartedHandler, to: GCallback.self))
-    connect("network-event", unsafeBitCast(networkEventHandler, to: GCallback.self))
-    connect("got-informational", unsafeBitCast(informationalHandler, to: GCallback.self))
-    connect("notify::status-code", unsafeBitCast(statusHandler, to: GCallback.self))
+    // They hold this object until it has finished.
+    let object = UnsafeMutableRawPointer(message)
+    handlers = [
+      onSignal("restarted", of: object) { [self] _ in messageRestarts() },
+      onSignal("network-event", of: object) { [self] in networkEvent($0) },
+      onSignal("got-informational", of: object) { [self] _ in informationalResponseArrived() },
+      onSignal("notify::status-code", of: object) { [self] _ in headWasRead() },
+    ]
     soup_session_send_async(
-      session, message.pointer, G_PRIORITY_DEFAULT, call.cancellable.pointer,
+      session, message, G_PRIORITY_DEFAULT, call.cancellable.pointer,
       { session, result, data in
         guard let session, let data else { return }
         let exchange = Unmanaged<Exchange>.fromOpaque(data).takeRetainedValue()
@@ -56,15 +115,14 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// Ends the exchange; only the first outcome counts.
-  func finish(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
+  private func finish(_ outcome: Result<HTTPTransportResponse, HTTPTransportError>) {
     guard !isFinished else { return }
     isFinished = true
     call.finish(outcome)
     if case .failure = outcome { call.cancellable.cancel() }
     body = nil
-    g_signal_handlers_disconnect_matched(
-      UnsafeMutableRawPointer(message.pointer), FLAG_G_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
-      Unmanaged.passUnretained(self).toOpaque())
+    for handler in handlers { g_signal_handler_disconnect(UnsafeMutableRawPointer(message), handler) }
+    handlers = []
   }
 
   /// Ends the exchange while the stream is not being read.
@@ -73,27 +131,18 @@ final class Exchange: @unchecked Sendable {
     closeStream()
   }
 
-  /// Connects a handler, which holds this object.
-  private func connect(_ signal: String, _ handler: GCallback) {
-    g_signal_connect_data(
-      UnsafeMutableRawPointer(message.pointer), signal, handler, Unmanaged.passRetained(self).toOpaque(),
-      { data, _ in data.map { Unmanaged<Exchange>.fromOpaque($0).release() } }, GConnectFlags(rawValue: 0))
-  }
-
   private func headArrived(_ session: OpaquePointer, _ result: OpaquePointer?) {
     do {
       stream = try withGError { soup_session_send_finish(session, result, $0) }
     } catch {
-      return finish(.failure(message.transportError(error)))
+      return finish(.failure(transportError(error)))
     }
     guard !isFinished else { return closeStream() }
-    guard message.cameFromServer else {
-      return end(
-        .failure(
-          .cannotConnect("The proxy refused the connection to \(message.host): status \(message.status).")))
+    guard cameFromServer else {
+      return end(.failure(.cannotConnect("The proxy refused the connection to \(host): status \(status).")))
     }
     body = ResponseBody(
-      isChunked: isChunked, announced: message.announcedBodySize, encoding: message.contentEncoding,
+      isChunked: isChunked, announced: announcedBodySize, encoding: contentEncoding,
       limit: request.maximumBodySize)
     readMore()
   }
@@ -112,7 +161,7 @@ final class Exchange: @unchecked Sendable {
     do {
       part = try withGError { g_input_stream_read_bytes_finish(stream, result, $0) }
     } catch {
-      return end(.failure(message.transportError(error)))
+      return end(.failure(transportError(error)))
     }
     defer { g_bytes_unref(part) }
     guard !isFinished else { return closeStream() }
@@ -125,12 +174,12 @@ final class Exchange: @unchecked Sendable {
         try body?.append(bytes)
       }
     } catch {
-      return end(.failure(message.transportError(error, limit: request.maximumBodySize)))
+      return end(.failure(transportError(error, limit: request.maximumBodySize)))
     }
     var wantsMore = true
     if let receive, let part = body?.take(), !part.isEmpty { wantsMore = receive(part) }
     guard let body, body.isComplete || !wantsMore else { return readMore() }
-    end(.success(HTTPTransportResponse(message.responseHead, body: body.decoded)))
+    end(.success(HTTPTransportResponse(responseHead, body: body.decoded)))
   }
 
   /// Returns the connection to libsoup, or closes it if the body was not read completely.
@@ -142,64 +191,106 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// libsoup restarts on another connection: after an idle one was closed, and after status 421.
-  fileprivate func messageRestarts() {
-    guard message.isIdempotent else {
+  private func messageRestarts() {
+    guard isIdempotent else {
       return finish(
-        .failure(
-          .connectionLost(
-            "\(message.host) did not accept the request, which is not repeated automatically.")))
+        .failure(.connectionLost("\(host) did not accept the request, which is not repeated automatically.")))
     }
-    message.setBody(request.body)
+    setBody()
   }
 
-  /// Checks the certificate's purpose, which GnuTLS does not. Nothing was sent yet, and libsoup drops the connection of a
-  /// request that is cancelled here: over HTTP/2 the header is sent before the message's own signals.
-  fileprivate func handshakeEnded(_ connection: UnsafeMutablePointer<GTlsConnection>) {
-    guard isForServers(g_tls_connection_get_peer_certificate(connection)) else {
-      return finish(.failure(.untrustedServer("The certificate of \(message.host) is not for a server.")))
+  private func networkEvent(_ arguments: UnsafePointer<GValue>) {
+    guard let connection = g_value_get_object(arguments + 2)?.assumingMemoryBound(to: GTlsConnection.self)
+    else { return }
+    // The stream of these two events is that of TLS.
+    switch GSocketClientEvent(rawValue: UInt32(g_value_get_enum(arguments + 1))) {
+    case G_SOCKET_CLIENT_TLS_HANDSHAKING:
+      // An end of the connection without TLS's close_notify is an error. Otherwise anyone on the network could truncate a
+      // response without a length (RFC 8446 section 6.1).
+      g_tls_connection_set_require_close_notify(connection, 1)
+    case G_SOCKET_CLIENT_TLS_HANDSHAKED:
+      // GnuTLS does not check the certificate's purpose. Nothing was sent yet, and libsoup drops the connection of a request
+      // that is cancelled here: over HTTP/2 the header is sent before the message's own signals.
+      if isForServers(g_tls_connection_get_peer_certificate(connection)) { return }
+      finish(.failure(.untrustedServer("The certificate of \(host) is not for a server.")))
+    default: break
     }
   }
 
   /// Limits them: libsoup would read as long as they arrive.
-  fileprivate func informationalResponseArrived() {
+  private func informationalResponseArrived() {
     informationalResponses += 1
     guard informationalResponses > 100 else { return }
-    finish(.failure(.malformedResponse("\(message.host) sends endless informational responses.")))
+    finish(.failure(.malformedResponse("\(host) sends endless informational responses.")))
   }
 
   /// Takes over the chunks of the body from libsoup, which accepts truncated ones (to 3.4), when the head is known and the
-  /// reader of the body is not made yet.
-  fileprivate func headWasRead() { isChunked = !request.isSelfDelimiting && message.takeOverChunks() }
+  /// reader of the body is not made yet. libsoup then returns their sizes, too, and does not reuse the connection.
+  private func headWasRead() {
+    let fields = soup_message_get_response_headers(message)
+    isChunked =
+      !request.isSelfDelimiting && hasBody && soup_message_get_http_version(message) != SOUP_HTTP_2_0
+      && soup_message_headers_get_encoding(fields) == SOUP_ENCODING_CHUNKED
+    if isChunked { soup_message_headers_set_encoding(fields, SOUP_ENCODING_EOF) }
+  }
 }
 
-private typealias MessageHandler = @convention(c) (OpaquePointer?, gpointer?) -> Void
+/// What libsoup says about the message.
+extension Exchange {
+  /// False for the response of a proxy that refused the tunnel: no server has sent a certificate.
+  private var cameFromServer: Bool { route.isPlaintext || cameOverTLS }
 
-private let restartedHandler: MessageHandler = { _, data in
-  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().messageRestarts() }
+  /// Whether the server has sent a certificate.
+  var cameOverTLS: Bool { soup_message_get_tls_peer_certificate(message) != nil }
+
+  /// Whether the header exceeds libsoup's limit of 64 KiB.
+  var headerIsTooLarge: Bool {
+    soup_message_get_metrics(message).map(soup_message_metrics_get_response_header_bytes_received) ?? 0
+      > 1 << 16
+  }
+
+  private var status: Int { Int(soup_message_get_status(message)) }
+
+  private var responseHead: HTTPResponse {
+    var fields = HTTPFields()
+    var iterator = SoupMessageHeadersIter()
+    soup_message_headers_iter_init(&iterator, soup_message_get_response_headers(message))
+    var name: UnsafePointer<CChar>?
+    var value: UnsafePointer<CChar>?
+    while soup_message_headers_iter_next(&iterator, &name, &value) != 0 {
+      if let name, let value, let fieldName = HTTPField.Name(String(cString: name)) {
+        fields.append(HTTPField(name: fieldName, value: String(cString: value)))
+      }
+    }
+    return HTTPResponse(status: .init(code: min(max(status, 100), 999)), headerFields: fields)
+  }
+
+  /// The body's compression by the header.
+  private var contentEncoding: ContentEncoding {
+    let field = soup_message_headers_get_list(soup_message_get_response_headers(message), "Content-Encoding")
+    return ContentEncoding(field.map { String(cString: $0) })
+  }
+
+  /// The body's length by the header. libsoup does not check it when the server closes the connection.
+  private var announcedBodySize: Int? {
+    hasBody ? Int(soup_message_headers_get_content_length(soup_message_get_response_headers(message))) : nil
+  }
+
+  /// Whether a response with this status, to a request of this method, has a body (RFC 9112 section 6.3).
+  private var hasBody: Bool {
+    status >= 200 && status != 204 && status != 304
+      && soup_message_get_method(message).map { String(cString: $0) } != "HEAD"
+  }
 }
 
-private let informationalHandler: MessageHandler = { _, data in
-  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().informationalResponseArrived() }
+/// Whether the text has only visible ASCII characters, without those that would end this part of a URL.
+private func isWritable(_ text: String, except reserved: String) -> Bool {
+  !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !reserved.utf8.contains($0) }
 }
 
-private typealias NotifyHandler = @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void
-
-private let statusHandler: NotifyHandler = { _, _, data in
-  if let data { Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue().headWasRead() }
-}
-
-private typealias NetworkEventHandler =
-  @convention(c) (
-    OpaquePointer?, GSocketClientEvent, UnsafeMutablePointer<GIOStream>?, gpointer?
-  ) -> Void
-
-private let networkEventHandler: NetworkEventHandler = { _, event, stream, data in
-  guard let stream, let data else { return }
-  let exchange = Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue()
-  // The stream of these two events is that of TLS.
-  let connection = UnsafeMutableRawPointer(stream).assumingMemoryBound(to: GTlsConnection.self)
-  // An end of the connection without TLS's close_notify is an error. Otherwise anyone on the network could truncate a response
-  // without a length (RFC 8446 section 6.1).
-  if event == G_SOCKET_CLIENT_TLS_HANDSHAKING { g_tls_connection_set_require_close_notify(connection, 1) }
-  if event == G_SOCKET_CLIENT_TLS_HANDSHAKED { exchange.handshakeEnded(connection) }
+extension HTTPRequest.Method {
+  /// RFC 9110 section 9.2.2.
+  fileprivate var isIdempotent: Bool {
+    [.get, .head, .options, .put, .delete, .trace].contains(self)
+  }
 }

@@ -63,9 +63,7 @@ public final class SoupHTTPTransport: HTTPTransport {
     if let problem = llavero_libsoup_problem() { throw .invalidConfiguration(String(cString: problem)) }
     let isToLoopback = allowsLoopbackHTTP && request.head.isPlaintextLoopback
     let route = isToLoopback ? .loopback : route
-    let message = try SoupMessageReference(request, on: route)
-    let call = ExchangeCall(timeout: request.timeout, onCancel: .cancelled, onTimeout: .timedOut)
-    let exchange = Exchange(message, request, call, deliveringTo: receive)
+    let exchange = try Exchange(request, on: route, deliveringTo: receive)
     let thread = threads.withLock { threads in
       let thread = threads[isToLoopback] ?? SoupSessionThread(route)
       threads[isToLoopback] = thread
@@ -74,9 +72,7 @@ public final class SoupHTTPTransport: HTTPTransport {
     // The end of the session ends its exchanges.
     defer { withExtendedLifetime(thread) {} }
     do throws(HTTPTransportError) {
-      return try await call.run(abandon: { thread.run { _ in exchange.finish(.failure(.cancelled)) } }) { _ in
-        thread.run { exchange.start(in: $0) }
-      }
+      return try await exchange.response(on: thread)
     } catch {
       // The next request gets a new thread. A server that floods its HTTP/2 connection keeps libsoup reading, and this
       // thread from its loop.
