@@ -6,7 +6,7 @@ import LibsoupOnDemand
 /// An HTTP server for the processes that reach a socket of this machine: it accepts connections, reads one request on each, and
 /// closes it after the response. None of them can block it, or make it keep much.
 ///
-/// `@unchecked Sendable`: after `init`, touched on the main context's thread only.
+/// `@unchecked Sendable`: after `init`, touched on its own thread only.
 package final class HTTPListener: @unchecked Sendable {
   package struct Limits: Sendable {
     /// The most connections at once. The others wait in the kernel's queue; where too many have sent nothing for a
@@ -37,28 +37,30 @@ package final class HTTPListener: @unchecked Sendable {
   private let limits: Limits
   /// The header fields of every response, also of those that libsoup makes by itself.
   private let fields: [(name: String, value: String)]
-  private let handle: (ListenerExchange) -> Void
+  private let thread: MainLoopThread
+  private var handle: (ListenerExchange) -> Void = { _ in }
   private var listening: [GObjectReference<GSocket>]
   private var sources: [UnsafeMutablePointer<GSource>] = []
   private var server: OpaquePointer?
   /// By the addresses that libsoup was told, which are objects of these connections alone.
   private var connections: [UnsafeMutableRawPointer: ListenerConnection] = [:]
   private var retry: ContextTimer?
+  private var timer: ContextTimer?
   private var isClosed = false
 
   /// - Parameters:
   ///   - sockets: They listen, and do not block.
   ///   - limits: What each connection may cost.
   ///   - fields: Header fields of every response.
-  ///   - handle: Responds to a request, at once or later. Called on the thread that calls ``start()``; must not block.
+  ///   - name: The name of the listener's thread.
   package init(
     _ sockets: [GObjectReference<GSocket>], limits: Limits, fields: [(name: String, value: String)],
-    handle: @escaping (ListenerExchange) -> Void
+    thread name: String
   ) {
     listening = sockets
     self.limits = limits
     self.fields = fields + [("Connection", "close")]
-    self.handle = handle
+    thread = MainLoopThread(name: name)
   }
 
   /// Makes sure of libsoup, before any listener begins.
@@ -66,34 +68,51 @@ package final class HTTPListener: @unchecked Sendable {
     if let problem = llavero_libsoup_problem() { throw .noLibrary(String(cString: problem)) }
   }
 
-  /// Begins to accept, in the thread's own main context. ``loadLibrary()`` comes before.
-  package func start() {
-    guard let object = newObject(soup_server_get_type()) else { return }
-    let server = OpaquePointer(object)
-    self.server = server
-    // `close` releases the server, and with it these handlers, before this object can end.
-    connect("request-started", of: object, unsafeBitCast(requestStarted, to: GCallback.self))
-    soup_server_add_handler(server, nil, requestArrived, me, nil)
-    acceptConnections()
+  /// Begins to accept, once. ``loadLibrary()`` comes before. `handle` responds to a request, at once or later. It is called on
+  /// the listener's thread, and must not block.
+  package func start(_ handle: @escaping @Sendable (ListenerExchange) -> Void) {
+    thread.invoke { [self] in
+      self.handle = handle
+      guard let object = newObject(soup_server_get_type()) else { return }
+      let server = OpaquePointer(object)
+      self.server = server
+      onSignal("request-started", of: object) { [weak self] arguments in
+        if let message = g_value_get_object(arguments + 1) { self?.start(message) }
+      }
+      // `close` removes this handler before this object can end.
+      soup_server_add_handler(
+        server, nil,
+        { _, message, path, _, data in
+          guard let message, let path, let data else { return }
+          Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue()
+            .handle(message, path: String(cString: path))
+        }, Unmanaged.passUnretained(self).toOpaque(), nil)
+      acceptConnections()
+    }
   }
 
-  private var me: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+  /// Runs `work` on the listener's thread. It must not block.
+  package func run(_ work: @escaping @Sendable () -> Void) { thread.invoke(work) }
 
-  private func connect(_ signal: String, of object: UnsafeMutableRawPointer, _ handler: GCallback) {
-    g_signal_connect_data(object, signal, handler, me, nil, GConnectFlags(rawValue: 0))
+  /// Calls `action` once, unless the listener is closed or gets another timer before. For the listener's thread.
+  package func setTimer(_ delay: Duration, _ action: @escaping () -> Void) {
+    if !isClosed { timer = ContextTimer(after: delay, action) }
   }
 
   /// Closes the sockets and all connections.
   package func close() {
+    // The work holds the thread, which must not end before.
+    thread.invoke { [self] in closeOnThread() }
+  }
+
+  private func closeOnThread() {
     guard !isClosed else { return }
     isClosed = true
-    retry = nil
+    (retry, timer) = (nil, nil)
     stopAccepting()
     for socket in listening { g_socket_close(socket.pointer, nil) }
     listening = []
     if let server {
-      g_signal_handlers_disconnect_matched(
-        UnsafeMutableRawPointer(server), FLAG_G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, me)
       soup_server_remove_handler(server, nil)
       soup_server_disconnect(server)
       g_object_unref(UnsafeMutableRawPointer(server))
@@ -182,19 +201,20 @@ package final class HTTPListener: @unchecked Sendable {
     soup_server_message_get_remote_address(message).flatMap { connections[UnsafeMutableRawPointer($0)] }
   }
 
-  fileprivate func start(_ message: OpaquePointer) {
+  private func start(_ object: gpointer) {
+    let message = OpaquePointer(object)
     let headers = soup_server_message_get_response_headers(message)
     for (name, value) in fields { soup_message_headers_append(headers, name, value) }
     // libsoup would keep a body of any size.
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
     connection(of: message)?.body = []
-    // The connection holds this object, and outlasts the signals of its messages.
-    connect(
-      "got-chunk", of: UnsafeMutableRawPointer(message), unsafeBitCast(chunkArrived, to: GCallback.self))
-  }
-
-  fileprivate func append(_ part: UnsafeRawBufferPointer, to message: OpaquePointer) {
-    connection(of: message)?.append(part, limit: limits.maximumBodySize)
+    onSignal("got-chunk", of: object) { [weak self] arguments in
+      guard let self, let chunk = g_value_get_boxed(arguments + 1) else { return }
+      var count: gsize = 0
+      let bytes = g_bytes_get_data(OpaquePointer(chunk), &count)
+      connection(of: message)?.append(
+        UnsafeRawBufferPointer(start: bytes, count: Int(count)), limit: limits.maximumBodySize)
+    }
   }
 
   fileprivate func handle(_ message: OpaquePointer, path: String) {
@@ -268,28 +288,8 @@ private final class ConnectionEnd {
 
 private let connectionWaits:
   @convention(c) (UnsafeMutablePointer<GSocket>?, GIOCondition, gpointer?) -> gboolean = { socket, _, data in
-    if let socket, let data { HTTPListener.from(data).accept(from: socket) }
+    if let socket, let data {
+      Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue().accept(from: socket)
+    }
     return 1
   }
-
-private let requestStarted: @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void = {
-  if let message = $1, let data = $2 { HTTPListener.from(data).start(message) }
-}
-
-private let chunkArrived: @convention(c) (OpaquePointer?, OpaquePointer?, gpointer?) -> Void = {
-  guard let message = $0, let chunk = $1, let data = $2 else { return }
-  var count: gsize = 0
-  let bytes = g_bytes_get_data(chunk, &count)
-  HTTPListener.from(data).append(UnsafeRawBufferPointer(start: bytes, count: Int(count)), to: message)
-}
-
-private let requestArrived: SoupServerCallback = { _, message, path, _, data in
-  guard let message, let path, let data else { return }
-  HTTPListener.from(data).handle(message, path: String(cString: path))
-}
-
-extension HTTPListener {
-  fileprivate static func from(_ data: UnsafeMutableRawPointer) -> HTTPListener {
-    Unmanaged<HTTPListener>.fromOpaque(data).takeUnretainedValue()
-  }
-}

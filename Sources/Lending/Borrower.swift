@@ -11,13 +11,13 @@ public struct Borrower: Sendable, Hashable {
   /// Distinguishes it from a later process with the same number, or from any other connection.
   let identity: UInt64
 
-  /// The process at the other end of a connection, which has a number that no other connection has.
-  init(_ peer: SocketPeer?, connection: UInt64) {
+  /// The process at the other end of a connection.
+  init(_ peer: SocketPeer?) {
     let status = peer.flatMap { $0.process > 0 ? ProcessStatus($0.process) : nil }
     user = peer?.user
     process = status == nil ? nil : peer?.process
     command = status?.command
-    identity = status?.start ?? connection
+    identity = status?.start ?? .random(in: .min ... .max)
   }
 
   /// Whether the process is still running.

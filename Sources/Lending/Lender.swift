@@ -72,23 +72,13 @@ public final class Lender: Sendable {
   private let permissions: Permissions?
   private let log: @Sendable (LendingEvent) -> Void
   private let socket: LoanSocket?
-  private let thread = MainLoopThread(name: "llavero-lender")
-  private let work: Work
+  private let listener: HTTPListener
   private let state = Mutex(State())
 
   private struct State {
     var isClosed = false
     var waiting: [CheckedContinuation<Void, Never>] = []
-    var connections: UInt64 = 0
     var requests: [Int32: Int] = [:]
-  }
-
-  /// State of the thread.
-  ///
-  /// `@unchecked Sendable`: it is made elsewhere, and then used on that thread only.
-  private final class Work: @unchecked Sendable {
-    var listener: HTTPListener?
-    var timer: ContextTimer?
   }
 
   /// Starts to lend tokens that `client` gets from its cache, or by renewing them.
@@ -159,16 +149,10 @@ public final class Lender: Sendable {
     rules = LendingRules(loan: loan, secret: secret, port: port, isOpenToAnyUser: isOpenToAnyUser)
     tokens = LoanTokens(clock, source: token)
     permissions = question.map(Permissions.init)
-    work = Work()
-    thread.invoke { [weak self, work] in
-      let fields = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
-      let listener = HTTPListener(sockets, limits: Self.limits, fields: fields) { [weak self] exchange in
-        self?.handle(exchange)
-      }
-      work.listener = listener
-      listener.start()
-      self?.watch()
-    }
+    let fields = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+    listener = HTTPListener(sockets, limits: Self.limits, fields: fields, thread: "llavero-lender")
+    listener.start { [weak self] exchange in self?.handle(exchange) }
+    listener.run { [weak self] in self?.watch() }
   }
 
   deinit { close() }
@@ -199,26 +183,17 @@ public final class Lender: Sendable {
     }
     guard let waiting else { return }
     socket?.remove()
-    // The work holds the thread, which must not end before.
-    thread.invoke { [thread, work] in
-      work.timer = nil
-      work.listener?.close()
-      withExtendedLifetime(thread) {}
-    }
+    listener.close()
     for continuation in waiting { continuation.resume() }
   }
 
   private func watch() {
     guard !clock.isExpired else { return close() }
-    work.timer = ContextTimer(after: min(clock.remaining, Self.interval)) { [weak self] in self?.watch() }
+    listener.setTimer(min(clock.remaining, Self.interval)) { [weak self] in self?.watch() }
   }
 
   private func handle(_ exchange: ListenerExchange) {
-    let connection = state.withLock { state in
-      state.connections += 1
-      return state.connections
-    }
-    let borrower = Borrower(exchange.peer, connection: connection)
+    let borrower = Borrower(exchange.peer)
     guard !clock.isExpired else {
       reply(exchange, borrower, .failure(.ended))
       return close()
@@ -234,7 +209,7 @@ public final class Lender: Sendable {
       // It ends with the lender, not with the connection: a renewal must not be left half done.
       Task { [self] in
         let response = await response(to: query, borrower)
-        thread.invoke { [self] in
+        listener.run { [self] in
           end(borrower)
           reply(exchange, borrower, response, scopes: query.scopes)
         }

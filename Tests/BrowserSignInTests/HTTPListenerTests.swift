@@ -18,27 +18,20 @@ struct HTTPListenerTests {
     let answer = ListenerResponse(status: 200, contentType: "text/plain", body: Array("hello".utf8))
     let client = try #require(RawClient(sockets.port))
     client.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    let thread = MainLoopThread(name: "test")
+    let listener = HTTPListener(sockets.sockets, limits: limits, fields: [], thread: "test")
     let isOver = await withCheckedContinuation { continuation in
-      thread.invoke {
-        var listener: HTTPListener?
-        var timer: ContextTimer?
-        listener = HTTPListener(sockets.sockets, limits: limits, fields: []) { exchange in
-          // When libsoup waits for the answer.
-          timer = ContextTimer(after: .zero) {
-            var isOver = false
-            exchange.reply(answer) { isOver = true }
-            listener?.close()
-            continuation.resume(returning: isOver)
-            (listener, timer) = (nil, nil)
-          }
+      listener.start { [weak listener] exchange in
+        // When libsoup waits for the answer.
+        listener?.setTimer(.zero) {
+          var isOver = false
+          exchange.reply(answer) { isOver = true }
+          listener?.close()
+          continuation.resume(returning: isOver)
         }
-        listener?.start()
-        withExtendedLifetime(timer) {}
       }
     }
     #expect(isOver)
-    withExtendedLifetime((thread, client)) {}
+    withExtendedLifetime((listener, client)) {}
   }
 
   /// Whose a connection was cannot be found out when he has closed his end, so that he could be anybody.
@@ -49,15 +42,13 @@ struct HTTPListenerTests {
     let clients = try ["127.0.0.1", "::1"].map { try #require(RawClient(sockets.port, host: $0)) }
     for client in clients { client.write("GET /here HTTP/1.1\r\nHost: localhost\r\n\r\n") }
     let paths = Mutex<[String]>([])
-    let thread = MainLoopThread(name: "test")
-    let listener = HTTPListener(sockets.sockets, limits: limits, fields: []) { exchange in
+    let listener = HTTPListener(sockets.sockets, limits: limits, fields: [], thread: "test")
+    listener.start { exchange in
       paths.withLock { $0.append(exchange.request.path) }
       exchange.reply(ListenerResponse(status: 200, contentType: "text/plain", body: []))
     }
-    thread.invoke { listener.start() }
     for client in clients { #expect(status(await client.readToEnd()) == 200) }
     #expect(paths.withLock(\.self) == ["/here", "/here"])
-    thread.invoke { listener.close() }
-    withExtendedLifetime(thread) {}
+    listener.close()
   }
 }

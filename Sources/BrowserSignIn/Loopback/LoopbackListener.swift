@@ -1,4 +1,5 @@
 import GLibSupport
+import Glibc
 package import HTTPListener
 package import IdentityClient
 import Synchronization
@@ -10,11 +11,28 @@ typealias LoopbackCall = BoundedCall<[String: String], IdentityError>
 ///
 /// It listens on 127.0.0.1 and, where there is one, on [::1], from its making until ``close()`` or its end. Whatever
 /// is not the expected response, other programs' and other pages' requests among it, is refused and changes nothing.
-package final class LoopbackListener: Sendable {
+///
+/// `@unchecked Sendable`: after `init`, the variables are touched on the listener's thread only.
+package final class LoopbackListener: @unchecked Sendable {
+  private static let limits = HTTPListener.Limits(
+    connections: 16, requestTime: .seconds(10), answerTime: .seconds(10),
+    maximumBodySize: RedirectRules.maximumBodySize)
+  /// How long the query mode waits for the browser to follow its redirect.
+  private static let landingTime = Duration.seconds(1)
+
   /// The port that is listened on.
   package let port: UInt16
-  private let thread: MainLoopThread
-  private let server: LoopbackServer
+  private let rules: RedirectRules
+  private let listener: HTTPListener
+  /// How many responses of another sign-in were refused.
+  private let refused = Atomic(0)
+  /// The one response that counts, once it came.
+  private var parameters: [String: String]?
+  /// How the wait ended: with the response once the browser has got the page about it. Set on the thread, read anywhere.
+  private let outcome = Mutex<Result<[String: String], IdentityError>?>(nil)
+  /// Where the browser is sent from the launch path, once; `nil` when it was.
+  private var page: String?
+  private var calls: [LoopbackCall] = []
 
   /// Starts to listen, on any free port for 0. The path is the redirect URI's, and begins with `/`; the mode is how the authority
   /// sends its response. After a query the browser is sent on to a path without the code. `isExpected` says whether the
@@ -27,21 +45,20 @@ package final class LoopbackListener: Sendable {
     try HTTPListener.loadLibrary()
     let sockets = try LoopbackSockets(port: port)
     self.port = sockets.port
-    let server = LoopbackServer(sockets, path: path, mode: mode, isExpected: isExpected)
-    let thread = MainLoopThread(name: "llavero-loopback")
-    self.thread = thread
-    self.server = server
-    thread.invoke { server.start() }
+    rules = RedirectRules(port: sockets.port, path: path, mode: mode, isExpected: isExpected)
+    listener = HTTPListener(
+      sockets.sockets, limits: Self.limits, fields: ListenerResponse.pageFields, thread: "llavero-loopback")
+    listener.start { [weak self] exchange in self?.handle(exchange) }
   }
 
-  deinit { close() }
+  deinit { listener.close() }
 
   /// Sends a browser to a page by way of an address of this machine, once, whatever mode the response has. Other users
   /// can read what a browser is started with; a second request of the address ends the wait. It goes on when the call has
   /// returned.
   package func launchAddress(of page: String) -> String {
-    thread.invoke { [server] in server.page = page }
-    return "http://localhost:\(port)\(server.rules.launchPath)"
+    listener.run { [self] in self.page = page }
+    return "http://localhost:\(port)\(rules.launchPath)"
   }
 
   /// Waits for the expected response, which may be an error's, and until the browser has got its page.
@@ -50,26 +67,88 @@ package final class LoopbackListener: Sendable {
   package func response(timeout: Duration) async throws(IdentityError) -> [String: String] {
     let call = LoopbackCall(timeout: timeout, onCancel: .signInCancelled, onTimeout: .signInTimedOut())
     do throws(IdentityError) {
-      return try await call.run { call in thread.invoke { [server] in server.add(call) } }
+      return try await call.run { call in listener.run { [self] in add(call) } }
     } catch {
       // One that has come counts, however little time is left.
-      if case .success(let parameters) = server.outcome.withLock(\.self) { return parameters }
+      if case .success(let parameters) = outcome.withLock(\.self) { return parameters }
       guard error.code == .timedOut else { throw error }
-      throw .signInTimedOut(refused: server.refused.load(ordering: .sequentiallyConsistent))
+      throw .signInTimedOut(refused: refused.load(ordering: .sequentiallyConsistent))
     }
   }
 
   /// Closes the port and all connections. Calls that still wait are cancelled.
   package func close() {
-    // The work holds the thread, which must not end before.
-    thread.invoke { [thread, server] in
-      server.close()
-      withExtendedLifetime(thread) {}
+    listener.run { [self] in
+      listener.close()
+      end(.failure(.signInCancelled))
     }
+  }
+
+  /// Has a call end with the outcome.
+  private func add(_ call: LoopbackCall) {
+    if let outcome = outcome.withLock(\.self) { call.finish(outcome) } else { calls.append(call) }
+  }
+
+  /// Ends the wait; only the first outcome counts.
+  private func end(_ result: Result<[String: String], IdentityError>) {
+    let isFirst = outcome.withLock { outcome in
+      guard outcome == nil else { return false }
+      outcome = result
+      return true
+    }
+    guard isFirst else { return }
+    for call in calls { call.finish(result) }
+    calls = []
+  }
+
+  private func handle(_ exchange: ListenerExchange) {
+    if case .user(let user) = exchange.user, user != geteuid(), user != 0 {
+      // It spends nothing and ends nothing, or any user could end the sign-in.
+      return exchange.reply(.refusal(403, "Another user of this machine started this sign-in."))
+    }
+    switch rules.verdict(exchange.request) {
+    case .refused(let refusal): exchange.reply(refusal)
+    case .launch: launch(exchange)
+    case .landing:
+      guard let parameters else { return exchange.reply(.nothingHere) }
+      exchange.reply(.end(parameters)) { [weak self] in self?.end(.success(parameters)) }
+    case .unexpected:
+      refused.add(1, ordering: .sequentiallyConsistent)
+      exchange.reply(
+        .refusal(400, "This response belongs to another sign-in. Start again from the application."))
+    case .answer(let parameters):
+      guard self.parameters == nil, outcome.withLock({ $0 == nil }) else {
+        return exchange.reply(.refusal(410, "This sign-in has ended. You can close this window."))
+      }
+      self.parameters = parameters
+      if rules.mode == .formPost {
+        exchange.reply(.end(parameters)) { [weak self] in self?.end(.success(parameters)) }
+      } else {
+        exchange.reply(.redirect(to: rules.landingPath)) { [weak self] in
+          self?.listener.setTimer(Self.landingTime) { [weak self] in self?.end(.success(parameters)) }
+        }
+      }
+    }
+  }
+
+  /// Redirects the one request that the browser makes. The sender of another one may have read the address where the
+  /// browser was started with it, and it is not known which of them is the browser.
+  private func launch(_ exchange: ListenerExchange) {
+    guard let page else {
+      exchange.reply(
+        .refusal(410, "This sign-in was opened twice, and has ended. Start again from the application."))
+      return end(.failure(.openedTwice))
+    }
+    self.page = nil
+    exchange.reply(.redirect(to: page))
   }
 }
 
 extension IdentityError {
+  fileprivate static let openedTwice = IdentityError(
+    .invalidState, "The sign-in was opened twice: another program may have read its address.",
+    advice: "Sign in again. If it happens again, check which programs of other users run here.")
+
   static let signInCancelled = IdentityError(.cancelled, "The sign-in was cancelled.")
 
   /// Says how many responses with another state were refused.
