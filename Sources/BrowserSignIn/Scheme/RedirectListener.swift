@@ -15,7 +15,6 @@ final class RedirectListener: Sendable {
   private let mailbox: RedirectMailbox
   /// Listens until the waiting sign-in has closed it, so that no connection stays in its queue.
   private let socket: Mutex<Int32?>
-  private let end: (reading: Int32, writing: Int32)
   private let answer: @Sendable (URL) -> [String: String]?
   private let queue = DispatchQueue(label: "llavero.redirect")
 
@@ -27,21 +26,14 @@ final class RedirectListener: Sendable {
   ) throws(PrivateFileError) {
     let directory = try PrivateDirectory.made(at: directory)
     mailbox = RedirectMailbox(directory, scheme: redirectURI.scheme ?? "", state: state)
-    guard let end = openPipe() else { throw .system(call: "pipe", path: directory.path, code: errno) }
-    self.end = end
-    do throws(PrivateFileError) {
-      socket = Mutex(try mailbox.open())
-    } catch {
-      Glibc.close(end.reading)
-      Glibc.close(end.writing)
-      throw error
-    }
+    socket = Mutex(try mailbox.open())
     answer = { address in address.answer(to: redirectURI).flatMap { isExpected($0) ? $0 : nil } }
   }
 
-  deinit {
-    for descriptor in [end.reading, end.writing] { Glibc.close(descriptor) }
-    if let socket = socket.withLock({ $0 }) { Glibc.close(socket) }
+  deinit { closeSocket() }
+
+  private func closeSocket() {
+    if let socket = socket.withLock({ $0.take() }) { Glibc.close(socket) }
   }
 
   /// Waits for the expected response, which may be an error's, once, and closes the socket.
@@ -56,30 +48,35 @@ final class RedirectListener: Sendable {
   /// Takes the socket away and ends the waiting.
   func close() {
     try? mailbox.directory.remove(mailbox.name)
-    _ = write(end.writing, [0], 1)
+    socket.withLock { socket in
+      if let socket { _ = shutdown(socket, Int32(SHUT_RDWR)) }
+    }
   }
 
   private func serve(_ call: LoopbackCall) {
-    guard let socket = socket.withLock({ $0.take() }) else { return }
+    guard let socket = socket.withLock(\.self) else { return }
     var connections: [Int32] = []
     var hasDescriptors = true
-    defer { for descriptor in [socket] + connections { Glibc.close(descriptor) } }
+    defer {
+      closeSocket()
+      for connection in connections { Glibc.close(connection) }
+    }
     while true {
       // A connection that cannot be taken for want of descriptors stays in the queue: it is tried again in a while, not
       // all the time. A negative number is passed over by poll.
-      var events = ([end.reading, hasDescriptors ? socket : -1] + connections).map {
+      var events = ([hasDescriptors ? socket : -1] + connections).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       let timeout: Int32 = hasDescriptors ? -1 : 100
       hasDescriptors = true
       if poll(&events, nfds_t(events.count), timeout) < 0 && errno != EINTR { return }
-      if events[0].revents != 0 { return }
-      for connection in events[2...] where connection.revents != 0 {
+      if events[0].revents & Int16(POLLHUP) != 0 { return }
+      for connection in events[1...] where connection.revents != 0 {
         connections.removeAll { $0 == connection.fd }
         serve(connection.fd, call)
         Glibc.close(connection.fd)
       }
-      guard events[1].revents != 0 else { continue }
+      guard events[0].revents != 0 else { continue }
       let connection = accept(socket, nil, nil)
       guard connection >= 0 else {
         hasDescriptors = ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
