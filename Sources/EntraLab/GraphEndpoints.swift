@@ -99,8 +99,7 @@ extension LabState {
     let body: JSON = [
       "error": ["code": .string(failure.code), "message": .string(failure.message), "innerError": inner]
     ]
-    var reply = LabReply(status: failure.status, json: body)
-    reply.headers["Content-Type"] = Self.contentType
+    var reply = LabReply(status: failure.status, contentType: Self.contentType, body: encodeJSON(body))
     reply.headers["WWW-Authenticate"] = failure.challenge
     return reply
   }
@@ -238,7 +237,7 @@ extension LabState {
     do throws(GraphFailure) {
       return try resource(
         method: item.method.uppercased(), path: parts.first?.split(separator: "/") ?? [],
-        query: Parameters(parts.count > 1 ? parts[1] : ""), base: base, token)
+        query: Parameters(parts.count > 1 ? String(parts[1]) : ""), base: base, token)
     } catch {
       return errorReply(error)
     }

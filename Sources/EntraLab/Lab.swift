@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import GLibSupport
 import Synchronization
 
 /// A local stand-in for Entra ID and Microsoft Graph, on loopback over TLS.
@@ -12,7 +11,6 @@ package final class Lab: Sendable {
   /// The file of the lab's CA certificate, in PEM. Removed by ``stop()``.
   package let caBundlePath: String
   private let server: LabServer
-  private let state: LockedState
   private let ownDirectory: String?
 
   /// Starts a lab, with new keys and certificates.
@@ -30,35 +28,29 @@ package final class Lab: Sendable {
     let file = (directory ?? temporary) + "/entra-lab-ca.pem"
     do {
       let certificates = try Certificates(validity: validity ?? Date() - 3600...Date() + 7 * 86_400)
-      let state = LockedState(LabState(key: try SigningKey.shared.get()))
+      let server = LabServer(LabState(key: try SigningKey.shared.get()))
       try FileManager.default.createDirectory(
         atPath: directory ?? temporary, withIntermediateDirectories: true)
       try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
-      let respond: @Sendable (LabRequest) -> LabReply = { request in
-        state.value.withLock { $0.respond(to: request) }
-      }
-      let server = try await LabServer.start(
-        port: Int(port), certificate: certificates.serverPEM, respond: respond)
-      return Lab(
-        server: server, state: state, file: file, ownDirectory: directory == nil ? temporary : nil)
+      try await server.start(port: port, certificate: certificates.serverPEM)
+      return Lab(server, file: file, ownDirectory: directory == nil ? temporary : nil)
     } catch {
       try? FileManager.default.removeItem(atPath: directory == nil ? temporary : file)
       throw .cannotStart("\(error)")
     }
   }
 
-  private init(server: LabServer, state: LockedState, file: String, ownDirectory: String?) {
+  private init(_ server: LabServer, file: String, ownDirectory: String?) {
     baseURL = server.port == 443 ? "https://localhost" : "https://localhost:\(server.port)"
     caBundlePath = file
     self.server = server
-    self.state = state
     self.ownDirectory = ownDirectory
   }
 
   /// Closes all connections and removes the CA bundle. To be called once.
   package func stop() async {
     await server.stop()
-    state.value.withLock { $0.stop() }
+    server.state.withLock { $0.stop() }
     try? FileManager.default.removeItem(atPath: ownDirectory ?? caBundlePath)
   }
 }
@@ -73,84 +65,75 @@ extension Lab {
 
   package func authority(_ tenant: String = "common") -> String { "\(baseURL)/\(tenant)" }
 
-  package var directory: LabDirectory { state.value.withLock { $0.directory } }
+  package var directory: LabDirectory { server.state.withLock { $0.directory } }
 
   /// All requests without those to the control channel.
-  package var log: [LabLogEntry] { state.value.withLock { $0.log } }
+  package var log: [LabLogEntry] { server.state.withLock { $0.log } }
 
   package func requests(to endpoint: LabEndpoint) -> [LabLogEntry] {
-    state.value.withLock { $0.requests(to: endpoint) }
+    server.state.withLock { $0.requests(to: endpoint) }
   }
 
   /// Waits until the log has a number of requests to an endpoint, or the lab stops. A request is logged before its response
   /// is sent.
   package func requests(to endpoint: LabEndpoint, atLeast count: Int) async -> [LabLogEntry] {
     await withCheckedContinuation { continuation in
-      state.value.withLock {
+      server.state.withLock {
         $0.wait(Waiter(endpoint: endpoint, count: count, continuation: continuation))
       }
     }
   }
 
-  package func clearLog() { state.value.withLock { $0.log = [] } }
+  package func clearLog() { server.state.withLock { $0.log = [] } }
 
   /// Resets all state and settings.
-  package func reset() { state.value.withLock { $0.reset() } }
+  package func reset() { server.state.withLock { $0.reset() } }
 
   package func configure(_ change: @Sendable (inout LabSettings) -> Void) {
-    state.value.withLock { change(&$0.settings) }
+    server.state.withLock { change(&$0.settings) }
   }
 
   /// Adds a fault for the next requests to an endpoint. Faults of one endpoint apply one after the other.
-  package func inject(_ fault: LabFault) { state.value.withLock { $0.faults.append(fault) } }
+  package func inject(_ fault: LabFault) { server.state.withLock { $0.faults.append(fault) } }
 
   /// Sends delayed responses at once.
   package func endDelays() { server.sendDelayedResponses() }
 
-  package func clearFaults() { state.value.withLock { $0.faults = [] } }
+  package func clearFaults() { server.state.withLock { $0.faults = [] } }
 
   /// The pending user codes, neither approved nor declined.
-  package var pendingUserCodes: [String] { state.value.withLock { $0.pendingUserCodes } }
+  package var pendingUserCodes: [String] { server.state.withLock { $0.pendingUserCodes } }
 
   /// Approves the device code with this user code, or the newest pending one.
   package func approveDevice(userCode: String? = nil, as user: String) throws(LabError) {
-    try change { state throws(LabError) in try state.decide(DeviceDecision(userCode: userCode, user: user)) }
+    try server.state.withLock { state throws(LabError) in
+      try state.decide(DeviceDecision(userCode: userCode, user: user))
+    }
   }
 
   package func declineDevice(userCode: String? = nil) throws(LabError) {
-    try change { state throws(LabError) in try state.decide(DeviceDecision(userCode: userCode)) }
+    try server.state.withLock { state throws(LabError) in try state.decide(DeviceDecision(userCode: userCode))
+    }
   }
 
   /// Ends all sessions of the user: earlier refresh tokens are refused, and Graph challenges continuously evaluated tokens.
   package func revokeSessions(of user: String) throws(LabError) {
-    try change { state throws(LabError) in try state.revokeSessions(of: user) }
+    try server.state.withLock { state throws(LabError) in try state.revokeSessions(of: user) }
   }
 
   package func setCondition(_ condition: AccountCondition?, of user: String) throws(LabError) {
-    try change { state throws(LabError) in try state.setCondition(condition, of: user) }
+    try server.state.withLock { state throws(LabError) in try state.setCondition(condition, of: user) }
   }
 
   /// Requires a second factor at the next refresh, for these scopes or for all. An interactive sign-in provides it.
   package func requireMFA(_ isRequired: Bool = true, of user: String, scopes: [String] = []) throws(LabError)
   {
-    try change { state throws(LabError) in try state.requireMFA(isRequired, of: user, scopes: scopes) }
-  }
-
-  package func add(_ user: LabUser) { state.value.withLock { $0.add(user) } }
-
-  package func add(_ app: LabApp) { state.value.withLock { $0.add(app) } }
-
-  private func change(_ body: (inout LabState) throws(LabError) -> Void) throws(LabError) {
-    let result: Result<Void, LabError> = state.value.withLock { state in
-      Result { () throws(LabError) in try body(&state) }
+    try server.state.withLock { state throws(LabError) in
+      try state.requireMFA(isRequired, of: user, scopes: scopes)
     }
-    try result.get()
   }
-}
 
-/// Holds the lock for closures.
-private final class LockedState: Sendable {
-  let value: Mutex<LabState>
+  package func add(_ user: LabUser) { server.state.withLock { $0.add(user) } }
 
-  init(_ state: LabState) { value = Mutex(state) }
+  package func add(_ app: LabApp) { server.state.withLock { $0.add(app) } }
 }

@@ -1,78 +1,82 @@
 import CGLib
 import CLibsoup
-import Dispatch
 import GLibSupport
 import Glibc
+import Synchronization
 
-/// An HTTPS server on the loopback addresses, on libsoup.
+/// An HTTPS server on the loopback addresses, on libsoup, and the state that it responds from.
 ///
-/// `@unchecked Sendable`: `server` and `handler` are used on the main loop's thread only.
+/// `@unchecked Sendable`: `port` is set before it is read; `server` and `delayed` are used on the main loop's thread only.
 final class LabServer: @unchecked Sendable {
   static let maximumBodySize = 1 << 20
 
-  let port: Int
-  private let thread: MainLoopThread
-  private let server: UnsafeMutablePointer<SoupServer>
-  private let handler: Handler
+  let state: Mutex<LabState>
+  private(set) var port = 0
+  private let thread = MainLoopThread(name: "entra-lab")
+  private var server: GObjectReference<SoupServer>?
+  /// The delayed responses by their messages, which are retained meanwhile.
+  private var delayed: [OpaquePointer: (reply: LabReply, timer: ContextTimer)] = [:]
 
-  private init(thread: MainLoopThread, server: UnsafeMutablePointer<SoupServer>, handler: Handler, port: Int)
-  {
-    self.thread = thread
-    self.server = server
-    self.handler = handler
-    self.port = port
-  }
+  init(_ state: LabState) { self.state = Mutex(state) }
 
-  /// Listens on 127.0.0.1 and ::1 at one port, any free one for port 0. `certificate` is PEM with its key; `respond` is
-  /// called for each request, on the server's thread.
-  static func start(
-    port: Int, certificate: String, respond: @escaping @Sendable (LabRequest) -> LabReply
-  ) async throws(GLibError) -> LabServer {
-    let thread = MainLoopThread(name: "entra-lab")
-    let result: Result<LabServer, GLibError> = await withCheckedContinuation { continuation in
-      thread.invoke {
+  /// Listens on 127.0.0.1 and ::1 at one port, any free one for port 0. `certificate` is PEM with its key.
+  func start(port: UInt16, certificate: String) async throws(GLibError) {
+    let result: Result<Void, GLibError> = await withCheckedContinuation { continuation in
+      thread.invoke { [self] in
         continuation.resume(
-          returning: Result { () throws(GLibError) in
-            try listen(on: thread, port: port, certificate: certificate, respond: respond)
-          })
+          returning: Result { () throws(GLibError) in try listen(port: port, certificate: certificate) })
       }
     }
-    return try result.get()
+    try result.get()
   }
 
-  private static func listen(
-    on thread: MainLoopThread, port: Int, certificate: String,
-    respond: @escaping @Sendable (LabRequest) -> LabReply
-  ) throws(GLibError) -> LabServer {
+  private func listen(port: UInt16, certificate: String) throws(GLibError) {
     let pair = try withGError { g_tls_certificate_new_from_pem(certificate, -1, $0) }
     defer { g_object_unref(pair) }
     // Signed requests have the path as it was sent.
     guard let object = newObject(soup_server_get_type(), [("raw-paths", .boolean(true))]) else {
       throw .unexplained
     }
-    let server = object.assumingMemoryBound(to: SoupServer.self)
-    soup_server_set_tls_certificate(server, pair)
-    soup_server_add_early_handler(server, nil, refuseLargeBody, nil, nil)
-    let handler = Handler(context: thread.context, respond: respond)
+    let server = GObjectReference(taking: object.assumingMemoryBound(to: SoupServer.self))
+    soup_server_set_tls_certificate(server.pointer, pair)
+    soup_server_add_early_handler(
+      server.pointer, nil, { _, message, _, _, _ in refuseLargeBody(of: message) }, nil, nil)
     soup_server_add_handler(
-      server, nil, handle, Unmanaged.passRetained(handler).toOpaque(),
-      { data in data.map { Unmanaged<Handler>.fromOpaque($0).release() } })
-    do {
-      _ = try withGError { soup_server_listen_local(server, guint(port), SOUP_SERVER_LISTEN_HTTPS, $0) }
-    } catch {
-      g_object_unref(server)
-      throw error
+      server.pointer, nil,
+      { _, message, path, _, data in
+        guard let message, let data else { return }
+        Unmanaged<LabServer>.fromOpaque(data).takeUnretainedValue().handle(message, path: path)
+      }, Unmanaged.passRetained(self).toOpaque(),
+      { data in data.map { Unmanaged<LabServer>.fromOpaque($0).release() } })
+    _ = try withGError {
+      soup_server_listen_local(server.pointer, guint(port), SOUP_SERVER_LISTEN_HTTPS, $0)
     }
-    let uris = soup_server_get_uris(server)
-    let bound = uris?.pointee.data.map { Int(g_uri_get_port(OpaquePointer($0))) } ?? port
+    let uris = soup_server_get_uris(server.pointer)
+    self.port = uris?.pointee.data.map { Int(g_uri_get_port(OpaquePointer($0))) } ?? Int(port)
     g_slist_free_full(uris) { uri in uri.map { g_uri_unref(OpaquePointer($0)) } }
-    handler.port = bound
-    return LabServer(thread: thread, server: server, handler: handler, port: bound)
+    self.server = server
+  }
+
+  private func handle(_ message: OpaquePointer, path: UnsafePointer<CChar>?) {
+    let request = LabRequest(message, path: path, port: port)
+    let reply = state.withLock { $0.respond(to: request) }
+    guard reply.delay > .zero else { return send(reply, to: message) }
+    soup_server_message_pause(message)
+    g_object_ref(UnsafeMutableRawPointer(message))
+    let timer = ContextTimer(after: reply.delay) { [weak self] in self?.endDelay(of: message) }
+    delayed[message] = (reply, timer)
+  }
+
+  private func endDelay(of message: OpaquePointer) {
+    guard let reply = delayed.removeValue(forKey: message)?.reply else { return }
+    send(reply, to: message)
+    if reply.connection == nil { soup_server_message_unpause(message) }
+    g_object_unref(UnsafeMutableRawPointer(message))
   }
 
   func sendDelayedResponses() {
     thread.invoke { [self] in
-      for source in handler.delays { g_source_set_ready_time(source, 0) }
+      for message in delayed.keys { endDelay(of: message) }
     }
   }
 
@@ -80,89 +84,23 @@ final class LabServer: @unchecked Sendable {
   func stop() async {
     await withCheckedContinuation { continuation in
       thread.invoke { [self] in
-        soup_server_disconnect(server)
-        g_object_unref(server)
+        soup_server_disconnect(server?.pointer)
+        server = nil
+        for message in delayed.keys { g_object_unref(UnsafeMutableRawPointer(message)) }
+        delayed = [:]
         continuation.resume()
       }
     }
   }
 }
 
-/// The context of libsoup's callback; used on the main loop's thread only.
-private final class Handler {
-  let context: OpaquePointer
-  let respond: @Sendable (LabRequest) -> LabReply
-  var port = 0
-  /// The timers of the delayed responses.
-  var delays: Set<UnsafeMutablePointer<GSource>> = []
-
-  init(context: OpaquePointer, respond: @escaping @Sendable (LabRequest) -> LabReply) {
-    self.context = context
-    self.respond = respond
-  }
-}
-
-private typealias ServerCallback =
-  @convention(c) (
-    UnsafeMutablePointer<SoupServer>?, OpaquePointer?, UnsafePointer<CChar>?, OpaquePointer?, gpointer?
-  ) -> Void
-
-private let refuseLargeBody: ServerCallback = { _, message, _, _, _ in
+private func refuseLargeBody(of message: OpaquePointer?) {
   let headers = soup_server_message_get_request_headers(message)
   let isChunked = soup_message_headers_get_encoding(headers) == SOUP_ENCODING_CHUNKED
   let isLarge = soup_message_headers_get_content_length(headers) > LabServer.maximumBodySize
   guard isChunked || isLarge else { return }
   soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
   soup_server_message_set_status(message, isLarge ? 413 : 411, nil)
-}
-
-private let handle: ServerCallback = { _, message, path, _, data in
-  guard let message, let data else { return }
-  let handler = Unmanaged<Handler>.fromOpaque(data).takeUnretainedValue()
-  let request = LabRequest(message, path: path, port: handler.port)
-  let reply = handler.respond(request)
-  guard reply.delay > .zero else {
-    send(reply, to: message)
-    return
-  }
-  soup_server_message_pause(message)
-  guard let source = g_timeout_source_new(guint(min(reply.delay / .milliseconds(1), 600_000))) else { return }
-  handler.delays.insert(source)
-  g_source_set_callback(
-    source,
-    { data in
-      guard let data else { return 0 }
-      let delayed = Unmanaged<Delayed>.fromOpaque(data).takeUnretainedValue()
-      send(delayed.reply, to: delayed.message)
-      if delayed.reply.connection == nil { soup_server_message_unpause(delayed.message) }
-      return 0
-    }, Unmanaged.passRetained(Delayed(message, reply, source, handler)).toOpaque(),
-    { data in data.map { Unmanaged<Delayed>.fromOpaque($0).release() } })
-  g_source_attach(source, handler.context)
-  g_source_unref(source)
-}
-
-/// A delayed response, which retains its message.
-private final class Delayed {
-  let message: OpaquePointer
-  let reply: LabReply
-  private let source: UnsafeMutablePointer<GSource>
-  private let handler: Handler
-
-  init(
-    _ message: OpaquePointer, _ reply: LabReply, _ source: UnsafeMutablePointer<GSource>, _ handler: Handler
-  ) {
-    self.message = message
-    self.reply = reply
-    self.source = source
-    self.handler = handler
-    g_object_ref(UnsafeMutableRawPointer(message))
-  }
-
-  deinit {
-    handler.delays.remove(source)
-    g_object_unref(UnsafeMutableRawPointer(message))
-  }
 }
 
 private func send(_ reply: LabReply, to message: OpaquePointer) {
@@ -215,9 +153,7 @@ extension LabRequest {
     let uri = soup_server_message_get_uri(message)
     method = soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
     encodedPath = path.map { String(cString: $0) } ?? "/"
-    let decoded = g_uri_unescape_string(path, nil)
-    defer { g_free(decoded) }
-    self.path = decoded.map { String(cString: $0) } ?? encodedPath
+    self.path = percentDecode(encodedPath)
     query = Parameters(g_uri_get_query(uri).map { String(cString: $0) } ?? "")
 
     var headers: [String: String] = [:]
