@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 
 /// A request to the authorize endpoint with a valid client and redirect URI.
@@ -8,6 +7,7 @@ struct AuthorizeRequest: Sendable {
   let authority: LabAuthority
   let redirectURI: String
   let base: String
+  var scopes = ScopeRequest()
 
   var state: String? { parameters["state"] }
 }
@@ -26,15 +26,15 @@ extension LabState {
     } catch {
       return error.page(now: now)
     }
-    let authorize = AuthorizeRequest(
+    var authorize = AuthorizeRequest(
       parameters: fields.dictionary.filter { !$0.value.isEmpty }, app: app, authority: authority,
       redirectURI: redirectURI, base: request.base)
     do {
-      try check(authorize)
+      authorize.scopes = try checkedScopes(authorize.parameters)
+      return try respond(to: authorize, session: sessionUser(request))
     } catch {
       return respond(to: authorize, with: error)
     }
-    return respond(to: authorize, session: sessionUser(request))
   }
 
   private func redirectURI(
@@ -50,8 +50,8 @@ extension LabState {
     return uri
   }
 
-  private func check(_ request: AuthorizeRequest) throws(OAuthFailure) {
-    let parameters = request.parameters
+  /// The scopes of a request, all of whose parameters are valid.
+  private func checkedScopes(_ parameters: [String: String]) throws(OAuthFailure) -> ScopeRequest {
     guard let type = parameters["response_type"] else { throw .missing("response_type") }
     guard type == "code" else {
       throw OAuthFailure("unsupported_response_type", 700_054, "response_type '\(type)' is not enabled.")
@@ -60,7 +60,7 @@ extension LabState {
       throw .invalidRequest(900_541, "The response_mode is not supported.")
     }
     guard let scope = parameters["scope"] else { throw .missing("scope") }
-    _ = try ScopeRequest(scope, isToken: false)
+    let scopes = try ScopeRequest(scope, isToken: false)
     _ = try ClaimsRequest(parameters["claims"])
     if let challenge = parameters["code_challenge"] {
       guard (43...128).contains(challenge.count) else {
@@ -77,14 +77,16 @@ extension LabState {
     if parameters["prompt"] == "select_account", parameters["login_hint"] != nil {
       throw .invalidRequest(90023, "'select_account' and a login hint exclude each other.")
     }
+    return scopes
   }
 
-  private mutating func respond(to request: AuthorizeRequest, session: LabUser?) -> LabReply {
+  private mutating func respond(
+    to request: AuthorizeRequest, session: LabUser?
+  ) throws(OAuthFailure) -> LabReply {
     let prompt = request.parameters["prompt"]
     let hinted = hintedUser(request)
-    if prompt == "none" {
-      return respondSilently(request, session: session, hinted: hinted)
-    }
+    let session = hinted == nil || hinted?.name == session?.name ? session : nil
+    if prompt == "none" { return try respondSilently(request, session: session) }
     switch settings.authorize {
     case .page: break
     case .loginHint:
@@ -95,9 +97,7 @@ extension LabState {
     case .error(let code, let description):
       return respond(to: request, withError: [("error", code), ("error_description", description)])
     }
-    if prompt == nil, let session, hinted == nil || hinted?.name == session.name {
-      return finish(request, as: session)
-    }
+    if prompt == nil, let session { return finish(request, as: session) }
     let id = signIns.insert(request)
     return LabReply(
       html: HTMLPage.selectUser(
@@ -107,22 +107,17 @@ extension LabState {
   }
 
   private mutating func respondSilently(
-    _ request: AuthorizeRequest, session: LabUser?, hinted: LabUser?
-  ) -> LabReply {
-    guard let session, hinted == nil || hinted?.name == session.name else {
-      return respond(
-        to: request,
-        with: OAuthFailure(
-          "login_required", 50058, "Session information is not sufficient for single-sign-on."))
+    _ request: AuthorizeRequest, session: LabUser?
+  ) throws(OAuthFailure) -> LabReply {
+    guard let session else {
+      throw OAuthFailure(
+        "login_required", 50058, "Session information is not sufficient for single-sign-on.")
     }
     if account(of: session).mfaScopes != nil {
-      return respond(
-        to: request,
-        with: OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication."))
+      throw OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication.")
     }
-    let scopes = try? ScopeRequest(request.parameters["scope"] ?? "", isToken: false)
-    if let scopes, let missing = missingConsent(scopes, of: session, to: request.app) {
-      return respond(to: request, with: OAuthFailure("consent_required", 65001, missing))
+    if let missing = missingConsent(request.scopes, of: session, to: request.app) {
+      throw OAuthFailure("consent_required", 65001, missing)
     }
     return finish(request, as: session)
   }
@@ -182,9 +177,7 @@ extension LabState {
     } catch {
       return error.page(now: now)
     }
-    if let scopes = try? ScopeRequest(request.parameters["scope"] ?? "", isToken: false) {
-      consent(user, to: scopes, for: request.app)
-    }
+    consent(user, to: request.scopes, for: request.app)
     let signIn = signIn(
       user, app: request.app, authority: request.authority, nonce: request.parameters["nonce"])
     let code = codes.insert(AuthorizationCode(signIn: signIn, request: request, expires: now + 600))

@@ -12,7 +12,7 @@ struct DeviceGrant: Sendable {
   let userCode: String
   let app: LabApp
   let authority: LabAuthority
-  let scope: String
+  let scopes: ScopeRequest
   let expires: Date
   var decision = Decision.pending
   var lastPoll: Date?
@@ -26,11 +26,10 @@ extension LabState {
     try request.requirePOST()
     let app = try app(request.form["client_id"], at: authority)
     guard let scope = request.form["scope"] else { throw .missing("scope") }
-    _ = try ScopeRequest(scope, isToken: true)
     let letters = "BCDFGHJKLMNPQRSTVWXZ23456789"
     let userCode = String((0..<9).compactMap { _ in letters.randomElement() })
     let grant = DeviceGrant(
-      userCode: userCode, app: app, authority: authority, scope: scope,
+      userCode: userCode, app: app, authority: authority, scopes: try ScopeRequest(scope, isToken: true),
       expires: now + Double(settings.deviceLifetime))
     let page = "\(request.base)/common/oauth2/deviceauth"
     return LabReply(
@@ -62,7 +61,7 @@ extension LabState {
     case .used: throw .grant(54005, "The device code was already redeemed.")
     case .approved(let signIn):
       devices[name]?.decision = .used
-      return try issue(signIn, ScopeRequest(grant.scope, isToken: true), request)
+      return try issue(signIn, grant.scopes, request)
     }
   }
 
@@ -86,21 +85,20 @@ extension LabState {
     return LabReply(html: HTMLPage.page(title: "Enter code", "<p>You may close this window.</p>"))
   }
 
-  var pendingUserCodes: [String] {
+  var pendingUserCodes: [String] { pendingGrants.map(\.grant.userCode) }
+
+  /// The device codes that are neither approved nor declined, the newest last.
+  private var pendingGrants: [(name: String, grant: DeviceGrant)] {
     devices.names.compactMap { name in
       guard let grant = devices[name], case .pending = grant.decision else { return nil }
-      return grant.userCode
+      return (name, grant)
     }
   }
 
   /// Approves or declines a pending device code.
   mutating func decide(_ decision: DeviceDecision) throws(LabError) {
     let code = decision.userCode?.uppercased()
-    let pending = devices.names.last { name in
-      guard let grant = devices[name], case .pending = grant.decision else { return false }
-      return code == nil || grant.userCode == code
-    }
-    guard let name = pending, let grant = devices[name] else {
+    guard let (name, grant) = pendingGrants.last(where: { code == nil || $0.grant.userCode == code }) else {
       throw .noSuch("pending device code \(decision.userCode ?? "")")
     }
     guard let userName = decision.user else {
@@ -108,9 +106,7 @@ extension LabState {
       return
     }
     guard let user = directory.user(userName) else { throw .noSuch("user \(userName)") }
-    if let scopes = try? ScopeRequest(grant.scope, isToken: true) {
-      consent(user, to: scopes, for: grant.app)
-    }
+    consent(user, to: grant.scopes, for: grant.app)
     let signIn = signIn(user, app: grant.app, authority: grant.authority, nonce: nil)
     devices[name]?.decision = .approved(signIn)
   }

@@ -15,6 +15,8 @@ struct ScopeRequest: Sendable {
     "Directory.Read.All",
   ]
 
+  init() {}
+
   /// One request for a token (`isToken`) may be for one resource only; consent may span several.
   init(_ text: String, isToken: Bool) throws(OAuthFailure) {
     for scope in text.split(separator: " ").map(String.init) {
@@ -62,10 +64,6 @@ struct ScopeRequest: Sendable {
         "invalid_client", 650_053,
         "The application asked for scope '\(name)' that doesn't exist on the resource \(resource).")
     }
-  }
-
-  mutating func remove(_ declined: [String]) {
-    names.removeAll(where: declined.contains)
   }
 
   func contains(anyOf wanted: [String]) -> Bool {

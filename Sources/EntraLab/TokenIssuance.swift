@@ -9,7 +9,7 @@ extension LabState {
     let (authority, claims, keyID) = (request.authority, request.claims, try boundKey(request.form))
     let tenant = try tenant(of: signIn.user, at: authority)
     var scopes = requested
-    scopes.remove(settings.declinedScopes)
+    scopes.names.removeAll(where: settings.declinedScopes.contains)
     let lifetime = claims.isContinuouslyEvaluated ? settings.longTokenLifetime : settings.tokenLifetime
     let time = Int(now.timeIntervalSince1970)
     let identity = identityClaims(of: signIn, in: tenant, base: request.base)
