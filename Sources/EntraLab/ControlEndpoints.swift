@@ -15,7 +15,10 @@
 /// ```
 extension LabState {
   mutating func control(_ request: LabRequest) -> LabReply {
-    guard request.method == "POST" else { return LabReply(json: Overview(self)) }
+    guard request.method == "POST" else {
+      return LabReply(
+        json: Overview(settings: settings, directory: directory, pendingUserCodes: pendingUserCodes))
+    }
     do throws(LabError) {
       try perform(request.body)
       return LabReply(json: ["ok": true])
@@ -82,7 +85,7 @@ extension LabState {
   }
 
   private mutating func configure(_ changes: [String: JSON]) throws(LabError) {
-    let current = settings.json
+    let current: [String: JSON] = try decoded(encodeJSON(settings))
     if let unknown = changes.keys.first(where: { current[$0] == nil }) { throw .noSuch("setting \(unknown)") }
     // More than any test needs, and too small to overflow a time.
     if changes.values.contains(where: { ($0.integer ?? 0).magnitude > 10_000_000_000 }) {
@@ -104,12 +107,6 @@ private struct Overview: Encodable {
   let settings: LabSettings
   let directory: LabDirectory
   let pendingUserCodes: [String]
-
-  init(_ state: LabState) {
-    settings = state.settings
-    directory = state.directory
-    pendingUserCodes = state.pendingUserCodes
-  }
 }
 
 private struct ConditionChange: Decodable {
@@ -130,12 +127,5 @@ private func decoded<T: Decodable>(_ json: [UInt8]) throws(LabError) -> T {
     return try decodeJSON(json)
   } catch {
     throw .badCommand("\(error)")
-  }
-}
-
-extension LabSettings {
-  fileprivate var json: [String: JSON] {
-    // Settings have only values that JSON can express.
-    (try? decodeJSON(encodeJSON(self))) ?? [:]
   }
 }

@@ -25,7 +25,6 @@ package struct LabTenant: Codable, Sendable {
 
   package var id: String
   package var domains: [String]
-
 }
 
 package struct LabUser: Codable, Sendable {
@@ -37,19 +36,7 @@ package struct LabUser: Codable, Sendable {
   /// The object id in the home tenant, which is also the `uid` of the home account.
   package var objectID: String
   /// The object ids by tenant in which the user is a guest.
-  package var guestObjectIDs: [String: String]
-
-  package init(
-    name: String, displayName: String, userPrincipalName: String, homeTenant: String, objectID: String,
-    guestObjectIDs: [String: String] = [:]
-  ) {
-    self.name = name
-    self.displayName = displayName
-    self.userPrincipalName = userPrincipalName
-    self.homeTenant = homeTenant
-    self.objectID = objectID
-    self.guestObjectIDs = guestObjectIDs
-  }
+  package var guestObjectIDs: [String: String] = [:]
 
   package var homeAccountID: String { objectID + "." + homeTenant }
   package var isPersonal: Bool { homeTenant == LabTenant.consumers }
@@ -68,18 +55,14 @@ package struct LabApp: Codable, Sendable {
   /// The only tenant whose authority this app may use.
   package var onlyTenant: String?
 
-  package init(
-    name: String, clientID: String, familyID: String? = nil, redirectURIs: [String]? = nil,
-    onlyTenant: String? = nil
-  ) {
+  package init(name: String, clientID: String, familyID: String? = nil, onlyTenant: String? = nil) {
     self.name = name
     self.clientID = clientID
     self.familyID = familyID
-    self.redirectURIs =
-      redirectURIs ?? [
-        "http://localhost", "http://127.0.0.1", "msal\(clientID)://auth", "msauth.org.example.lab://auth",
-        "https://login.microsoftonline.com/common/oauth2/nativeclient",
-      ]
+    redirectURIs = [
+      "http://localhost", "http://127.0.0.1", "msal\(clientID)://auth", "msauth.org.example.lab://auth",
+      "https://login.microsoftonline.com/common/oauth2/nativeclient",
+    ]
     self.onlyTenant = onlyTenant
   }
 

@@ -9,11 +9,8 @@ struct OAuthFailure: Error, Sendable {
   var suberror: String?
   /// A claims challenge: JSON as a string.
   var claims: String?
-  var status = 400
 
-  init(
-    _ error: String, _ number: Int, _ text: String, suberror: String? = nil, claims: String? = nil
-  ) {
+  init(_ error: String, _ number: Int, _ text: String, suberror: String? = nil, claims: String? = nil) {
     self.error = error
     self.number = number
     self.text = text
@@ -55,7 +52,7 @@ struct OAuthFailure: Error, Sendable {
     ]
     if let suberror { body["suberror"] = .string(suberror) }
     if let claims { body["claims"] = .string(claims) }
-    return LabReply(status: status, json: body)
+    return LabReply(status: 400, json: body)
   }
 
   /// The page that a browser shows if the error must not be sent to the redirect URI.

@@ -1,3 +1,4 @@
+@testable import EntraLab
 import LabSupport
 
 @Suite(.lab) struct ControlTests {
