@@ -24,7 +24,15 @@ struct EntraLabCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let signals = SignalWaiter([SIGINT, SIGTERM])
+    let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+    // From here on, so that none ends the process before it is awaited.
+    let sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield() }
+      source.resume()
+      return source
+    }
     let lab = try await Lab.start(port: port, directory: directory)
     // In the order of their names.
     let summary = [
@@ -35,30 +43,8 @@ struct EntraLabCommand: AsyncParsableCommand {
     let object = try encoder.encode(Dictionary(uniqueKeysWithValues: summary))
     print(json ? String(decoding: object, as: UTF8.self) : summary.map(\.1).joined(separator: "\n"))
     fflush(nil)
-    await signals.wait()
-    await lab.stop()
-  }
-}
-
-/// Catches signals from its creation on, so that none ends the process before it is awaited.
-private struct SignalWaiter {
-  private let sources: [any DispatchSourceSignal]
-  private let stream: AsyncStream<Void>
-
-  init(_ signals: [Int32]) {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-    self.stream = stream
-    sources = signals.map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield() }
-      source.resume()
-      return source
-    }
-  }
-
-  func wait() async {
-    for await _ in stream { break }
+    for await _ in signals { break }
     for source in sources { source.cancel() }
+    await lab.stop()
   }
 }
