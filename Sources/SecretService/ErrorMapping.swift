@@ -1,4 +1,5 @@
 import CGLib
+import Dispatch
 import GLibSupport
 
 /// Names of the Secret Service API's D-Bus interfaces and the service's path.
@@ -17,20 +18,29 @@ enum ServiceInterface {
   static let entry = "Uuid"
 }
 
-/// The kind of object that a method is called on, which decides what the error "unknown object" means.
+/// The object that a method is called on, or is about, which decides what the error "unknown object" means.
 enum CallTarget {
   case service
-  case collection(name: String)
-  case item
-  case prompt
+  /// With the name for errors (default: the last element of its path).
+  case collection(ObjectPath, name: String? = nil)
+  case item(ObjectPath)
+  case prompt(String)
 
-  /// The interface that has the object's properties.
+  /// The interface that has the object's methods and properties.
   var interface: String {
     switch self {
     case .service: ServiceInterface.service
     case .collection: ServiceInterface.collection
     case .item: ServiceInterface.item
     case .prompt: ServiceInterface.prompt
+    }
+  }
+
+  var path: String {
+    switch self {
+    case .service: ServiceInterface.servicePath
+    case .collection(let object, _), .item(let object): object.path
+    case .prompt(let path): path
     }
   }
 
@@ -82,7 +92,7 @@ extension SecretServiceError {
       self =
         switch target {
         case .item: .noSuchItem
-        case .collection(let collection): .noSuchCollection(collection)
+        case .collection(let collection, let name): .noSuchCollection(name ?? collection.lastElement)
         case .prompt: .promptDismissed
         // It is not on the bus yet, or no longer.
         case .service: .serviceGone
@@ -92,6 +102,17 @@ extension SecretServiceError {
       self = .promptDismissed
     default:
       self = .refused(name: name, message: message)
+    }
+  }
+}
+
+extension Cancellable {
+  /// Takes a semaphore that several threads take, one after the other. Not by ``wait(for:)``: its signal at the end of one call
+  /// might wake up another.
+  func take(_ semaphore: DispatchSemaphore) throws(SecretServiceError) {
+    while semaphore.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+      if isPastDeadline { throw .timedOut }
+      if isCancelled { throw .cancelled }
     }
   }
 }

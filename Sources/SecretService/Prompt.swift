@@ -61,7 +61,7 @@ private final class Prompt: Sendable {
     defer { withExtendedLifetime(subscriptions) {} }
     do {
       _ = try session.call(
-        "Prompt", of: ServiceInterface.prompt, at: path, on: .prompt, [.string("")], reply: "()",
+        "Prompt", on: .prompt(path), [.string("")], reply: "()",
         // On a terminal oo7 replies when the user has answered. The caller gives up earlier.
         Cancellable(timeout: .seconds(24 * 60 * 60)))
     } catch {

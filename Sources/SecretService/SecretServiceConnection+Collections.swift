@@ -37,8 +37,7 @@ extension SecretServiceConnection {
 
   package func collections(_ cancellable: Cancellable) throws(SecretServiceError) -> [CollectionProperties] {
     let session = try session(cancellable)
-    let paths = try session.property(
-      "Collections", of: ServiceInterface.servicePath, on: .service, \.strings, cancellable)
+    let paths = try session.property("Collections", of: .service, \.strings, cancellable)
     var result: [CollectionProperties] = []
     for path in paths {
       do throws(SecretServiceError) {
@@ -54,18 +53,18 @@ extension SecretServiceConnection {
     of collection: ObjectPath, name: String? = nil, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> CollectionProperties {
     let session = try session(of: collection, cancellable)
-    let target = CallTarget.collection(name: name ?? collection.lastElement)
+    let target = CallTarget.collection(collection, name: name)
     // Not GetAll, which also returns the paths of all items.
-    let label = try session.property("Label", of: collection.path, on: target, \.string, cancellable)
-    let isLocked = try session.property("Locked", of: collection.path, on: target, \.boolean, cancellable)
+    let label = try session.property("Label", of: target, \.string, cancellable)
+    let isLocked = try session.property("Locked", of: target, \.boolean, cancellable)
     return CollectionProperties(path: collection, label: label, isLocked: isLocked)
   }
 
   package func isLocked(
     _ collection: ObjectPath, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
-    try session(of: collection, cancellable).property(
-      "Locked", of: collection.path, on: .collection(name: collection.lastElement), \.boolean, cancellable)
+    try session(of: collection, cancellable)
+      .property("Locked", of: .collection(collection), \.boolean, cancellable)
   }
 
   /// Unlocks the collection. With `prompt` the service may ask the user. The user has until the deadline;
@@ -76,13 +75,13 @@ extension SecretServiceConnection {
   package func unlock(
     _ collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
-    let target = CallTarget.collection(name: collection.lastElement)
     // When several programs ask at once, KWallet dismisses prompts that were never shown.
     for isLastAttempt in [false, false, false, false, true] {
       let isOpenWallet = try isOpenWallet(collection, cancellable)
       do throws(SecretServiceError) {
         guard
-          try unlock([collection], on: target, prompt: prompt, showsNothing: isOpenWallet, cancellable)
+          try unlock(
+            [collection], .collection(collection), prompt: prompt, showsNothing: isOpenWallet, cancellable)
         else { throw .collectionLocked }
         return
       } catch .promptDismissed {
@@ -95,23 +94,23 @@ extension SecretServiceConnection {
   package func unlock(
     items: [ObjectPath], prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
-    if items.isEmpty { return }
-    guard try unlock(items, on: .item, prompt: prompt, showsNothing: false, cancellable) else {
+    guard let first = items.first else { return }
+    guard try unlock(items, .item(first), prompt: prompt, showsNothing: false, cancellable) else {
       throw .itemsLocked(items)
     }
   }
 
-  /// Unlocks collections or items. A prompt that `showsNothing` needs no permission.
+  /// Unlocks collections or items, of which `target` is one. A prompt that `showsNothing` needs no permission.
   ///
   /// - Returns: Whether all of them are unlocked now.
   private func unlock(
-    _ objects: [ObjectPath], on target: CallTarget, prompt: Bool, showsNothing: Bool,
+    _ objects: [ObjectPath], _ target: CallTarget, prompt: Bool, showsNothing: Bool,
     _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
     let session = try session(of: objects.first, cancellable)
     let paths = Set(objects.map(\.path))
     let reply = try session.call(
-      "Unlock", on: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
+      "Unlock", about: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
     guard let unlocked = reply[0].strings, let promptPath = reply[1].string else {
       throw .malformedAnswer("Unlock")
     }
@@ -132,8 +131,7 @@ extension SecretServiceConnection {
     _ collection: ObjectPath, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
     let session = try session(of: collection, cancellable)
-    let wallet = try session.property(
-      "Label", of: collection.path, on: .collection(name: collection.lastElement), \.string, cancellable)
+    let wallet = try session.property("Label", of: .collection(collection), \.string, cancellable)
     func isOpen(_ program: String) -> Bool {
       ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
         let reply = try? session.bus.call(

@@ -62,7 +62,7 @@ extension SecretServiceConnection {
       for path in paths where secrets[path] == nil {
         // GetSecrets silently leaves out locked items. An item that exists was locked then.
         do throws(SecretServiceError) {
-          _ = try session.property("Locked", of: path.path, on: .item, \.boolean, cancellable)
+          _ = try session.property("Locked", of: .item(path), \.boolean, cancellable)
         } catch .noSuchItem {
           continue
         }
@@ -80,7 +80,7 @@ extension SecretServiceConnection {
     let reply: [Variant]
     do {
       reply = try session.call(
-        "GetAll", of: ServiceInterface.properties, at: path.path, on: .item, [.string(ServiceInterface.item)],
+        "GetAll", of: ServiceInterface.properties, on: .item(path), [.string(ServiceInterface.item)],
         reply: "(a{sv})", cancellable)
     } catch .noSuchItem {
       return nil
@@ -116,9 +116,8 @@ extension SecretServiceConnection {
     let encoded = try session.encryptedSession(cancellable).encode(secret)
     return try session.change { () throws(SecretServiceError) in
       let reply = try session.call(
-        "CreateItem", of: ServiceInterface.collection, at: collection.path,
-        on: .collection(name: collection.lastElement),
-        [properties, encoded, .boolean(replacing)], reply: "(oo)", cancellable)
+        "CreateItem", on: .collection(collection), [properties, encoded, .boolean(replacing)], reply: "(oo)",
+        cancellable)
       let result = try session.result(ofPrompt: reply[1], isAllowed: prompt, cancellable)
       guard let path = (result ?? reply[0]).string, path != ServiceInterface.noPath else {
         throw .malformedAnswer("CreateItem")
@@ -147,8 +146,7 @@ extension SecretServiceConnection {
     }
     let encoded = try session.encryptedSession(cancellable).encode(secret)
     return try session.change { () throws(SecretServiceError) in
-      _ = try session.call(
-        "SetSecret", of: ServiceInterface.item, at: path.path, on: .item, [encoded], reply: "()", cancellable)
+      _ = try session.call("SetSecret", on: .item(path), [encoded], reply: "()", cancellable)
       return path
     }
   }
@@ -166,8 +164,7 @@ extension SecretServiceConnection {
     let session = try session(of: path, cancellable)
     do throws(SecretServiceError) {
       try session.change { () throws(SecretServiceError) in
-        let reply = try session.call(
-          "Delete", of: ServiceInterface.item, at: path.path, on: .item, [], reply: "(o)", cancellable)
+        let reply = try session.call("Delete", on: .item(path), [], reply: "(o)", cancellable)
         _ = try session.result(ofPrompt: reply[0], isAllowed: prompt, cancellable)
       }
       return true
@@ -192,7 +189,8 @@ extension ServiceSession {
 }
 
 extension SecretBytes {
-  fileprivate func checkSize() throws(SecretServiceError) {
+  /// - Throws: `.itemTooLarge`.
+  package func checkSize() throws(SecretServiceError) {
     let limit = SecretServiceClient.maximumSecretSize
     if count > limit { throw .itemTooLarge(size: count, limit: limit) }
   }

@@ -84,7 +84,7 @@ package final class SecretServiceConnection: Sendable {
     of path: ObjectPath? = nil, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ServiceSession {
     let session = if let openSession { openSession } else { try connect(cancellable) }
-    try session.openedSession()
+    _ = try session.openedSession
     if let path, path.owner != session.owner { throw .serviceGone }
     return session
   }
@@ -98,14 +98,14 @@ package final class SecretServiceConnection: Sendable {
   }
 
   private func connect(_ cancellable: Cancellable) throws(SecretServiceError) -> ServiceSession {
-    connecting.wait()
+    try cancellable.take(connecting)
     defer { connecting.signal() }
     // Another thread may have connected meanwhile.
     if let session = openSession { return session }
     if let failure = failure.withLock({ $0.take() }) { throw failure }
     let opened = try ServiceSession(busAddress: busAddress, cancellable)
     opened.open(allowsPlain: allowsPlainSession, cancellable)
-    try opened.openedSession()
+    _ = try opened.openedSession
     current.withLock { $0 = opened }
     return opened
   }

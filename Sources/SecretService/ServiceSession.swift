@@ -12,20 +12,16 @@ final class ServiceSession: Sendable {
   /// The service's unique name on the bus.
   let owner: String
   let bus: BusConnection
-  private let encrypted = Mutex(Opening())
+  /// The encrypted session, or why it could not be opened; `nil` before that is known.
+  private let encrypted = Mutex<Result<EncryptedSession, SecretServiceError>?>(nil)
+  /// Signalled when it is known, by every thread that was waiting for the next one.
+  private let isKnown = DispatchSemaphore(value: 0)
   /// Whether the service has shown an item without ``ServiceInterface/contentType``, which every item of oo7 has.
   let keepsChanges = Atomic(false)
   /// Whether the service is KeePassXC, recognized by a prompt for a change or the attributes of an item.
   let isKeePassXC = Atomic(false)
   private let hasFailed = Atomic(false)
   private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
-
-  private struct Opening {
-    /// The encrypted session, or why it could not be opened; `nil` before that is known.
-    var result: Result<EncryptedSession, SecretServiceError>?
-    /// Signalled when it is known, one for each call that waits.
-    var waiting: [DispatchSemaphore] = []
-  }
 
   /// Connects to the bus and finds the service. Call ``open(allowsPlain:_:)`` next.
   init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
@@ -44,46 +40,39 @@ final class ServiceSession: Sendable {
     let result = Result { () throws(SecretServiceError) in
       let session: EncryptedSession
       do throws(SecretServiceError) {
-        session = try Self.openSession(bus, owner, cancellable)
+        session = try encryptedSession(opening: cancellable)
       } catch {
         // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
         guard case .refused = error else { throw error }
-        session = try Self.openSession(bus, owner, cancellable)
+        session = try encryptedSession(opening: cancellable)
       }
       // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
       guard allowsPlain || session.algorithms != "plain" else { throw .encryptionRefused }
       return session
     }
-    let waiting = encrypted.withLock { opening in
-      defer { opening = Opening(result: result) }
-      return opening.waiting
-    }
-    for call in waiting { call.signal() }
+    encrypted.withLock { $0 = result }
+    isKnown.signal()
   }
 
   /// The encrypted session. Waits until it is open.
   ///
   /// - Throws: Why it could not be opened. The next call needs a new connection then.
   func encryptedSession(_ cancellable: Cancellable) throws(SecretServiceError) -> EncryptedSession {
-    let isKnown = DispatchSemaphore(value: 0)
-    if let session = try openedSession(orSignal: isKnown) { return session }
-    if cancellable.wait(for: isKnown), let session = try openedSession() { return session }
-    throw cancellable.isPastDeadline ? .timedOut : .cancelled
+    if let session = try openedSession { return session }
+    try cancellable.take(isKnown)
+    isKnown.signal()
+    return try encryptedSession(cancellable)
   }
 
-  /// The encrypted session; `nil` while it is opened, after which a semaphore is signalled.
+  /// The encrypted session; `nil` while it is opened.
   ///
   /// - Throws: Why it could not be opened. The next call needs a new connection then.
-  @discardableResult
-  func openedSession(
-    orSignal isKnown: DispatchSemaphore? = nil
-  ) throws(SecretServiceError) -> EncryptedSession? {
-    let result = encrypted.withLock { opening in
-      if let isKnown, opening.result == nil { opening.waiting.append(isKnown) }
-      return opening.result
+  var openedSession: EncryptedSession? {
+    get throws(SecretServiceError) {
+      let result = encrypted.withLock { $0 }
+      if case .failure = result { hasFailed.store(true, ordering: .relaxed) }
+      return try result?.get()
     }
-    if case .failure = result { hasFailed.store(true, ordering: .relaxed) }
-    return try result?.get()
   }
 
   /// Whether the service still runs, as far as is known, and shares the session's key.
@@ -91,14 +80,14 @@ final class ServiceSession: Sendable {
 
   /// Calls a method of the service, or of one of its objects, and waits for the reply, which must be of type `reply`.
   func call(
-    _ method: String, of interface: String = ServiceInterface.service,
-    at path: String = ServiceInterface.servicePath, on target: CallTarget = .service,
-    _ arguments: [Variant], reply: String, _ cancellable: Cancellable
+    _ method: String, of interface: String? = nil, on object: CallTarget = .service,
+    about target: CallTarget? = nil, _ arguments: [Variant], reply: String, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [Variant] {
     do {
-      return try bus.call(owner, path, interface, method, arguments, reply: reply, cancellable)
+      return try bus.call(
+        owner, object.path, interface ?? object.interface, method, arguments, reply: reply, cancellable)
     } catch {
-      let failure = SecretServiceError(error, calling: method, on: target, cancellable)
+      let failure = SecretServiceError(error, calling: method, on: target ?? object, cancellable)
       switch failure {
       case .noSuchItem, .noSuchCollection, .promptDismissed: try checkService(cancellable)
       default: break
@@ -120,12 +109,11 @@ final class ServiceSession: Sendable {
 
   /// Reads a property of the service or of one of its objects.
   func property<T>(
-    _ name: String, of path: String, on target: CallTarget, _ value: (Variant) -> T?,
-    _ cancellable: Cancellable
+    _ name: String, of target: CallTarget, _ value: (Variant) -> T?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> T {
     let reply = try call(
-      "Get", of: ServiceInterface.properties, at: path, on: target,
-      [.string(target.interface), .string(name)], reply: "(v)", cancellable)
+      "Get", of: ServiceInterface.properties, on: target, [.string(target.interface), .string(name)],
+      reply: "(v)", cancellable)
     guard let value = reply[0].unwrapped.flatMap(value) else { throw .malformedAnswer(name) }
     return value
   }
@@ -170,7 +158,7 @@ final class ServiceSession: Sendable {
   /// Throws unless the service itself replies. gnome-keyring takes its objects off the bus, one by one, before
   /// it ends; until then GDBus reports for it that they do not exist, although they were not deleted.
   private func checkService(_ cancellable: Cancellable) throws(SecretServiceError) {
-    _ = try property("Collections", of: ServiceInterface.servicePath, on: .service, { $0 }, cancellable)
+    _ = try property("Collections", of: .service, { $0 }, cancellable)
   }
 
   func decode(_ secret: Variant, in session: EncryptedSession) throws(SecretServiceError) -> SecretBytes {
@@ -201,19 +189,28 @@ final class ServiceSession: Sendable {
     }
   }
 
-  private static func openSession(
-    _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
+  private func encryptedSession(
+    opening cancellable: Cancellable
   ) throws(SecretServiceError) -> EncryptedSession {
     do {
-      return try bus.withContext { () throws(GLibError) in try makeService(bus, owner, cancellable) }
+      return try bus.withContext { () throws(GLibError) in try EncryptedSession(bus, owner, cancellable) }
     } catch {
       throw SecretServiceError(error, calling: "OpenSession", on: .service, cancellable)
     }
   }
+}
 
-  private static func makeService(
+/// libsecret's object, whose session encrypts secrets on the bus. It keeps the connection alive until it has stopped
+/// listening.
+///
+/// `@unchecked Sendable`: the object is only read once its session is open.
+final class EncryptedSession: @unchecked Sendable {
+  private let pointer: UnsafeMutablePointer<CLibsecret.SecretService>
+  private let bus: BusConnection
+
+  fileprivate init(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
-  ) throws(GLibError) -> EncryptedSession {
+  ) throws(GLibError) {
     let flags =
       FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES.rawValue
       | FLAG_G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS.rawValue
@@ -229,32 +226,14 @@ final class ServiceSession: Sendable {
         ("flags", .flags(0, type: secret_service_flags_get_type())),
       ])
     guard let object else { throw .unexplained }
-
-    let service = EncryptedSession(
-      taking: object.assumingMemoryBound(to: CLibsecret.SecretService.self), on: bus)
+    self.bus = bus
+    pointer = object.assumingMemoryBound(to: CLibsecret.SecretService.self)
     // libsecret's calls have no timeout of their own.
     try cancellable.enforcingDeadline { () throws(GLibError) in
       _ = try withGError { g_initable_init(OpaquePointer(object), cancellable.pointer, $0) }
-      let isOpen = try withGError {
-        secret_service_ensure_session_sync(service.pointer, cancellable.pointer, $0)
-      }
+      let isOpen = try withGError { secret_service_ensure_session_sync(pointer, cancellable.pointer, $0) }
       if isOpen == 0 { throw .unexplained }
     }
-    return service
-  }
-}
-
-/// libsecret's object, whose session encrypts secrets on the bus. It keeps the connection alive until it has stopped
-/// listening.
-///
-/// `@unchecked Sendable`: the object is only read once its session is open.
-final class EncryptedSession: @unchecked Sendable {
-  fileprivate let pointer: UnsafeMutablePointer<CLibsecret.SecretService>
-  private let bus: BusConnection
-
-  fileprivate init(taking pointer: UnsafeMutablePointer<CLibsecret.SecretService>, on bus: BusConnection) {
-    self.pointer = pointer
-    self.bus = bus
   }
 
   deinit { g_object_unref(pointer) }

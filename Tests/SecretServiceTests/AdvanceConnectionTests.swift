@@ -43,12 +43,23 @@ struct AdvanceConnectionTests {
     #expect(service.calls.count == 4)
   }
 
-  @Test func `A call waits for the session no longer than its own timeout, or until it is cancelled`()
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `A call waits for the session no longer than its own timeout, or until it is cancelled`(
+    isOpenedInAdvance: Bool
+  ) async throws {
     let service = try FakeService(["OpenSession": .silence])
     let connection = SecretServiceConnection(busAddress: service.keyring.busAddress)
-    connection.connectInAdvance(timeout: .seconds(600))
+    let first = Cancellable(timeout: .seconds(600))
+    let isOver = Atomic(false)
+    defer { first.cancel() }
+    if isOpenedInAdvance {
+      connection.connectInAdvance(timeout: .seconds(600))
+    } else {
+      DispatchQueue(label: "llavero.test").async {
+        _ = try? connection.sessionAlgorithms(first)
+        isOver.store(true, ordering: .relaxed)
+      }
+    }
     try await eventually { service.calls.contains("OpenSession") }
     // On threads of their own: what is awaited is that the calls themselves end.
     let (late, cancelled) = (Cancellable(timeout: .milliseconds(50)), Cancellable(timeout: .seconds(600)))
@@ -68,6 +79,7 @@ struct AdvanceConnectionTests {
     #expect(await ends.next() == .timedOut)
     cancelled.cancel()
     #expect(await ends.next() == .cancelled)
+    #expect(!isOver.load(ordering: .relaxed))
   }
 
   @Test func `A session that ends before its first call is opened again`() async throws {
