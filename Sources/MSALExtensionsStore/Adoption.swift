@@ -46,13 +46,10 @@ extension MSALExtensionsCacheStore {
         if total != ImportSummary() { return Adoption(summary: total, isRemoved: false) }
         throw .empty
       }
-      let summary = try await calling(AdoptionError.group) { () async throws(CacheError) in
-        try await cache.import(document)
+      var (summary, stored) = try await calling(AdoptionError.group) { () async throws(CacheError) in
+        (try await cache.import(document), try await cache.snapshot().document)
       }
       total = ImportSummary(saved: total.saved + summary.saved, kept: summary.kept)
-      var stored = try await calling(AdoptionError.group) { () async throws(CacheError) in
-        try await cache.snapshot().document
-      }
       let missing = stored.merge(document, in: cache.clouds).saved
       guard missing == 0 else { throw .notStored(missing) }
       guard await mayRemove(total) else { return Adoption(summary: total, isRemoved: false) }

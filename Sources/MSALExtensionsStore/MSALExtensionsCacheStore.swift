@@ -126,8 +126,8 @@ extension MSALExtensionsCacheStore {
   /// - Throws: ``CacheError`` when the lock or the file cannot be used.
   package func discardPlaintext(holding document: CacheDocument) async throws(CacheError) -> Bool {
     guard let path = peer.file else { return false }
-    return try await store.writing(in: group) { (job, _) throws(CacheError) in
-      try job.discardPlaintext(at: path, holding: document)
+    return try await store.writing(in: group) { (job, _, _) throws(CacheError) in
+      .success(try job.discardPlaintext(at: path, holding: document))
     }
   }
 
@@ -136,15 +136,17 @@ extension MSALExtensionsCacheStore {
   package func updateDocument<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await store.writing(in: group) { (job, _) throws(CacheError) in
+    try await store.writing(in: group) { (job, _, commit) throws(CacheError) in
       try job.takeLock()
       let contents = try job.read()
       var document = contents.document
       let result = try change(&document)
       if document != contents.document || contents.copies > 1 {
-        try job.write(job.payload(of: document, over: contents), over: contents)
+        let payload = try job.payload(of: document, over: contents)
+        guard commit.begin() else { return .failure(KeyringAccess.cancelled) }
+        try job.write(payload, over: contents)
       }
-      return result
+      return .success(result)
     }
   }
 }

@@ -92,7 +92,7 @@ extension PeerCache {
     location: String, schema: String? = nil, attributes: [String: String] = [:]
   ) -> PeerCache {
     item(
-      "msal-extensions", "MSAL for Python", [location.expandingHome], schema ?? sha256Hex(location),
+      "msal-extensions", "MSAL for Python", [location], schema ?? sha256Hex(location),
       attributes, label: "", .json)
   }
 
@@ -108,7 +108,7 @@ extension PeerCache {
     location: String, schema: String, attributes: [String: String], label: String = "MSALCache"
   ) -> PeerCache {
     item(
-      "msal-extensions-dotnet", "MSAL.NET", [location.expandingHome], schema, attributes, label: label,
+      "msal-extensions-dotnet", "MSAL.NET", [location], schema, attributes, label: label,
       .base64)
   }
 
@@ -124,7 +124,7 @@ extension PeerCache {
     location: String, schema: String, attributes: [String: String] = [:], label: String = "MSALCache"
   ) -> PeerCache {
     item(
-      "msal-extensions-go", "MSAL for Go", [location.expandingHome], schema, attributes, label: label,
+      "msal-extensions-go", "MSAL for Go", [location], schema, attributes, label: label,
       .base64)
   }
 
@@ -137,7 +137,7 @@ extension PeerCache {
   /// - Returns: The cache.
   public static func node(location: String, service: String, account: String) -> PeerCache {
     item(
-      "msal-node-extensions", "MSAL for Node", [location.expandingHome], genericSchema,
+      "msal-node-extensions", "MSAL for Node", [location], genericSchema,
       ["service": service, "account": account], label: "\(service)/\(account)", .json, signalContents: "{}")
   }
 
@@ -156,7 +156,7 @@ extension PeerCache {
     PeerCache(
       name: name, users: users,
       place: .item(label: label, attributes: attributes.merging([self.schema: schema]) { $1 }),
-      encoding: encoding, signals: signals.map { Signal($0, contents: signalContents) },
+      encoding: encoding, signals: signals.map { Signal($0.expandingHome, contents: signalContents) },
       lockFiles: lockFiles)
   }
 }

@@ -100,8 +100,17 @@ final class PeerJob: StoreBackend {
         try FileContents.replace(path, with: data)
         // The new file is younger than the old one even if this fails.
         try? FileContents.touch(.init(path))
-      case .item:
-        try onItem { (item) throws(SecretServiceError) in try item.write(payload, over: contents.paths) }
+      case .item(let label, let attributes):
+        try translating { () throws(SecretServiceError) in
+          if let path = contents.paths.first {
+            try access.connection.setSecret(path, payload, cancellable)
+            try delete(contents.paths.dropFirst())
+          } else {
+            _ = try access.connection.create(
+              label: label, attributes: attributes, secret: payload, in: collection(),
+              prompt: access.mayPrompt, cancellable)
+          }
+        }
       }
     }
   }
@@ -132,11 +141,11 @@ final class PeerJob: StoreBackend {
       guard try FileContents.read(path) != nil else { return (0, true) }
       try signalling { () throws(CacheError) in try FileContents.remove(path) }
       return (1, true)
-    case .item:
-      let paths = try onItem { (item) throws(SecretServiceError) in try item.found().map(\.path) }
+    case .item(_, let attributes):
+      let paths = try items(attributes).map(\.path)
       if paths.isEmpty { return (0, true) }
       try signalling { () throws(CacheError) in
-        try onItem { (item) throws(SecretServiceError) in try item.delete(paths) }
+        try translating { () throws(SecretServiceError) in try delete(paths[...]) }
       }
       return (paths.count, true)
     }
@@ -160,12 +169,13 @@ final class PeerJob: StoreBackend {
   /// - Throws: ``CacheError/Code/damaged`` if the contents are not a cache.
   func read() throws(CacheError) -> PeerContents {
     do throws(CacheError) {
-      guard case .file(let path) = peer.place else {
-        return try PeerContents(items: onItem { (item) throws(SecretServiceError) in try item.found() })
+      switch peer.place {
+      case .item(_, let attributes): return try PeerContents(items: items(attributes))
+      case .file(let path):
+        guard var payload = try FileContents.read(path) else { return .none }
+        defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
+        return try PeerContents(file: payload)
       }
-      guard var payload = try FileContents.read(path) else { return .none }
-      defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
-      return try PeerContents(file: payload)
     } catch  where error.code == .damaged {
       throw CacheError(
         .damaged, "What \(peer.users) keeps in \(peer.place.description) cannot be used. \(error.message)",
@@ -174,14 +184,42 @@ final class PeerJob: StoreBackend {
     }
   }
 
-  private func onItem<T>(_ work: (PeerItem) throws(SecretServiceError) -> T) throws(CacheError) -> T {
-    do throws(SecretServiceError) {
-      guard case .item(let label, let attributes) = peer.place else { throw .noSuchItem }
-      return try work(
-        PeerItem(
-          label: label, attributes: attributes, access: access,
-          collection: access.connection.path(ofUnlockedCollection: access.collection, cancellable),
-          cancellable: cancellable))
+  /// Finds the items with exactly these attributes, the newest first: two programs may have made one each at the same time.
+  /// They are written in place: gnome-keyring's `CreateItem` with `replace` also replaces items of other programs that have
+  /// more attributes.
+  private func items(
+    _ attributes: [String: String]
+  ) throws(CacheError) -> [(path: ObjectPath, payload: SecretBytes)] {
+    try translating { () throws(SecretServiceError) in
+      // Without the schema if possible: a keyring that was never unlocked finds nothing by it.
+      let others = attributes.filter { $0.key != PeerCache.schema }
+      let found = try access.connection.search(
+        others.isEmpty ? attributes : others, in: collection(), cancellable)
+      guard found.locked.isEmpty else { throw .itemsLocked(found.locked) }
+      var items: [ItemProperties] = []
+      for path in found.unlocked {
+        if let item = try access.connection.item(path, cancellable), item.ownAttributes == attributes {
+          items.append(item)
+        }
+      }
+      items.sort { ($0.modified, $0.path.description) > ($1.modified, $1.path.description) }
+      let secrets = try access.connection.secrets(of: items.map(\.path), cancellable)
+      return items.compactMap { item in secrets[item.path].map { (item.path, $0) } }
+    }
+  }
+
+  private func delete(_ paths: ArraySlice<ObjectPath>) throws(SecretServiceError) {
+    for path in paths { try access.connection.delete(path, prompt: access.mayPrompt, cancellable) }
+  }
+
+  /// The collection, which is unlocked.
+  private func collection() throws(SecretServiceError) -> ObjectPath {
+    try access.connection.path(ofUnlockedCollection: access.collection, cancellable)
+  }
+
+  private func translating<T>(_ work: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
+    do {
+      return try work()
     } catch {
       throw access.cacheError(error)
     }

@@ -84,7 +84,6 @@ package final class PeerLock: Sendable {
       let holder: LockHolder
       switch try HeldFile.attempt(path) {
       case .taken(let file): return file
-      case .changed: holder = LockHolder("")
       case .held(let by): holder = by
       }
       if cancellable.isCancelled { throw CacheError(.cancelled, "The wait for a lock was cancelled.") }
@@ -174,7 +173,7 @@ private struct HeldFile: Sendable {
     case taken(HeldFile)
     case held(LockHolder)
     /// Another program changed the file meanwhile.
-    case changed
+    static let changed = held(LockHolder(""))
   }
 
   let path: String

@@ -13,12 +13,27 @@ public struct PeerRegistry: Sendable {
     let home = environment["HOME"] ?? "/"
     let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
     let azure = environment["AZURE_CONFIG_DIR"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.azure"
+    let identity = home + "/.IdentityService"
+    let credentialManager = "GitCredentialManager.MSAL"
     caches =
-      Self.azureCLI(in: azure) + Self.azureIdentityPython(in: home + "/.IdentityService")
-      + Self.azureIdentityNode(in: home + "/.IdentityService")
-      + Self.azureIdentityJava(in: home + "/.IdentityService")
-      + Self.dotNet(data: data + "/.IdentityService", local: home + "/.local/.IdentityService")
-      + Self.gitCredentialManager(in: home + "/.gcm/msal")
+      Self.azureCLI(in: azure) + Self.azureIdentityPython(in: identity) + [
+        // @azure/identity-cache-persistence: one item for every name.
+        .item(
+          "azure-identity-node", "Azure SDK for JavaScript", Self.defaultFiles(in: identity),
+          PeerCache.genericSchema, ["service": Self.developerID, "account": "MSALCache"],
+          label: "\(Self.developerID)/MSALCache", .json, signalContents: "{}"),
+        // azure-identity for Java. Its lock file has no name of its own.
+        .item(
+          "azure-identity-java", "Azure SDK for Java", Self.defaultFiles(in: identity), "msal.cache",
+          ["MsalClientID": Self.developerID], label: "MSALCache.nocae", .base64,
+          lockFiles: [identity + "/.lockfile"]),
+      ] + Self.dotNet(data: data + "/.IdentityService", local: home + "/.local/.IdentityService")
+      // Git Credential Manager's tokens of applications.
+      + Self.withPlaintext(
+        .item(
+          "git-credential-manager-apps", "Git Credential Manager, for service principals",
+          [home + "/.gcm/msal/app.cache"], "app.cache",
+          ["MsalClientID": credentialManager, credentialManager: "1.0.0.0"], label: "AppCache", .base64))
       + Self.azureauth(data: data + "/.IdentityService", plain: home + "/.azureauth")
   }
 
@@ -76,26 +91,6 @@ public struct PeerRegistry: Sendable {
     }
   }
 
-  /// @azure/identity-cache-persistence: one item for every name.
-  private static func azureIdentityNode(in directory: String) -> [PeerCache] {
-    [
-      .item(
-        "azure-identity-node", "Azure SDK for JavaScript", defaultFiles(in: directory),
-        PeerCache.genericSchema, ["service": developerID, "account": "MSALCache"],
-        label: "\(developerID)/MSALCache", .json, signalContents: "{}")
-    ]
-  }
-
-  /// azure-identity for Java. Its lock file has no name of its own.
-  private static func azureIdentityJava(in directory: String) -> [PeerCache] {
-    [
-      .item(
-        "azure-identity-java", "Azure SDK for Java", defaultFiles(in: directory), "msal.cache",
-        ["MsalClientID": developerID], label: "MSALCache.nocae", .base64,
-        lockFiles: [directory + "/.lockfile"])
-    ]
-  }
-
   /// MSAL.NET's extension under Microsoft's developer id: one item, with the files of each program.
   private static func dotNet(data: String, local: String) -> [PeerCache] {
     let own = defaultFiles(in: data)
@@ -111,16 +106,6 @@ public struct PeerRegistry: Sendable {
       plaintext(of: item, "azure-powershell-file", own[1]),
       plaintext(of: item, "git-credential-manager-file", shared),
     ]
-  }
-
-  /// Git Credential Manager's tokens of applications.
-  private static func gitCredentialManager(in directory: String) -> [PeerCache] {
-    let id = "GitCredentialManager.MSAL"
-    return withPlaintext(
-      .item(
-        "git-credential-manager-apps", "Git Credential Manager, for service principals",
-        [directory + "/app.cache"], "app.cache", ["MsalClientID": id, id: "1.0.0.0"], label: "AppCache",
-        .base64))
   }
 
   /// azureauth: one item, with a file for each tenant; without a keyring a plaintext file for each.

@@ -54,11 +54,11 @@ final class Changes<Value: Sendable>: Sendable {
 }
 
 /// What a call knows of its commit, from the thread that works and from the caller's task.
-final class PendingCommit: Sendable {
+package final class PendingCommit: Sendable {
   private let state = Mutex((isPending: false, isUncertain: false, isGivenUp: false))
 
   /// - Returns: False where the caller has given up. Nothing may be written then.
-  func begin() -> Bool {
+  package func begin() -> Bool {
     state.withLock { state in
       // What an earlier commit of the call has done was loaded since.
       state.isUncertain = false
@@ -67,7 +67,7 @@ final class PendingCommit: Sendable {
     }
   }
 
-  /// Notes that the commit has failed. Where the backend went away, it may still have been applied.
+  /// Notes that the commit, if there was one, has failed. Where the backend went away, it may still have been applied.
   func end(isUncertain: Bool) {
     state.withLock { state in
       if state.isPending && isUncertain { state.isUncertain = true }

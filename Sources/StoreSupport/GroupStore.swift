@@ -72,8 +72,8 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     var contents = found.contents
     // Where this process cannot take the lock, what was found is all that it can know.
     if found.isUnfinished, (try? writers.writer(of: group)) != nil {
-      contents = try await writing(in: group) { (backend, turn) throws(Failure) in
-        try backend.load(shards, of: group, turn).contents
+      contents = try await writing(in: group) { (backend, turn, _) throws(Failure) in
+        .success(try backend.load(shards, of: group, turn).contents)
       }
     }
     // Such as a second copy of a shard: the next commit has to see it.
@@ -90,13 +90,9 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   ) async throws(CacheError) -> Value {
     // A commit writes each once.
     let shards = shards.enumerated().filter { shards.firstIndex(of: $1) == $0 }.map(\.element)
-    let (changes, commit) = (Changes(change), PendingCommit())
-    do throws(CacheError) {
-      return try await writing(in: group) { [self] (backend, turn) throws(Failure) in
-        try update(shards, in: group, changes, commit, backend, turn)
-      }.get()
-    } catch {
-      throw commit.explained(error)
+    let changes = Changes(change)
+    return try await writing(in: group) { [self] (backend, turn, commit) throws(Failure) in
+      try update(shards, in: group, changes, commit, backend, turn)
     }
   }
 
@@ -133,12 +129,10 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
       } catch {
         forget(group)
         switch error.disposition {
-        case .conflict: break
+        case .conflict: commit.end(isUncertain: false)
         case .applied(let number) where committed.indices.contains(number):
           return .success(committed[number].value)
-        default:
-          commit.end(isUncertain: error.leavesOutcomeOpen)
-          throw error
+        default: throw error
         }
       }
       changes.forget()
@@ -152,23 +146,14 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     var count = 0
     while true {
-      let commit = PendingCommit()
-      do throws(CacheError) {
-        let removed = try await writing(in: group) { [self] (backend, turn) throws(Failure) in
-          guard commit.begin() else { return (count: 0, isDone: true) }
-          forget(group)
-          do throws(Failure) {
-            return try backend.remove(removal, from: group, turn)
-          } catch {
-            commit.end(isUncertain: error.leavesOutcomeOpen)
-            throw error
-          }
-        }
-        count += removed.count
-        if removed.isDone { return count }
-      } catch {
-        throw commit.explained(error)
+      let removed: (count: Int, isDone: Bool) = try await writing(in: group) {
+        [self] (backend, turn, commit) throws(Failure) in
+        guard commit.begin() else { return .failure(Backend.cancelled) }
+        forget(group)
+        return .success(try backend.remove(removal, from: group, turn))
       }
+      count += removed.count
+      if removed.isDone { return count }
     }
   }
 
@@ -176,52 +161,62 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   package func run<T: Sendable>(
     _ work: @escaping @Sendable (Backend) throws(Failure) -> T
   ) async throws(CacheError) -> T {
-    try await writing(in: nil) { (backend, _) throws(Failure) in try work(backend) }
+    try await writing(in: nil) { (backend, _, _) throws(Failure) in .success(try work(backend)) }
   }
 
   /// Runs blocking work while no other writer of the group does, of this process or another; with `nil`, without a lock.
-  /// It begins again where the backend went away, and after unlocking. The timeout includes the wait for other writers.
+  /// It begins again where the backend went away, and after unlocking. The timeout includes the wait for other writers. The
+  /// error says so if a commit may have been applied all the same.
   package func writing<T: Sendable>(
-    in group: KeychainGroup?, _ work: @escaping @Sendable (Backend, Turn) throws(Failure) -> T
+    in group: KeychainGroup?,
+    _ work: @escaping @Sendable (Backend, Turn, PendingCommit) throws(Failure) -> Result<T, CacheError>
   ) async throws(CacheError) -> T {
     let writer = try group.map { (group) throws(CacheError) in try writers.writer(of: group) }
     let timedOut = writer?.advising(Backend.timedOut) ?? Backend.timedOut
+    let commit = PendingCommit()
     var unlocks = 0
-    while true {
-      let call = BoundedCall<Result<T, Failure>, CacheError>(
-        timeout: timeout, onCancel: Backend.cancelled, onTimeout: timedOut)
-      let outcome = try await call.run { [self] call in
-        (writer?.queue ?? nextQueue).add { [self] in
-          // Work that had not begun when its caller gave up never begins.
-          if call.isFinished { return }
-          call.finish(
-            Result { () throws(CacheError) in
-              let turn = try writer?.lock() ?? Turn(nil)
-              defer { writer?.unlock() }
-              // Others may have held the lock until the caller here had given up.
-              if call.cancellable.isPastDeadline { throw timedOut }
-              if call.cancellable.isCancelled { throw Backend.cancelled }
-              var retries = 0
-              while true {
-                do throws(Failure) {
-                  let backend = try backend(StoreCall(cancellable: call.cancellable))
-                  defer { backend.end() }
-                  return .success(try work(backend, turn))
-                } catch {
-                  guard error.meansRetry, retries < Backend.retries else { return .failure(error) }
-                  retries += 1
+    do throws(CacheError) {
+      while true {
+        let call = BoundedCall<Result<Result<T, CacheError>, Failure>, CacheError>(
+          timeout: timeout, onCancel: Backend.cancelled, onTimeout: timedOut)
+        let outcome = try await call.run { [self] call in
+          (writer?.queue ?? nextQueue).add { [self] in
+            // Work that had not begun when its caller gave up never begins.
+            if call.isFinished { return }
+            call.finish(
+              Result { () throws(CacheError) in
+                let turn = try writer?.lock() ?? Turn(nil)
+                defer { writer?.unlock() }
+                // Others may have held the lock until the caller here had given up.
+                if call.cancellable.isPastDeadline { throw timedOut }
+                if call.cancellable.isCancelled { throw Backend.cancelled }
+                var retries = 0
+                while true {
+                  do throws(Failure) {
+                    let backend = try backend(StoreCall(cancellable: call.cancellable))
+                    defer { backend.end() }
+                    return .success(try work(backend, turn, commit))
+                  } catch {
+                    commit.end(isUncertain: error.leavesOutcomeOpen)
+                    guard error.meansRetry, retries < Backend.retries else { return .failure(error) }
+                    retries += 1
+                  }
                 }
-              }
-            })
+              })
+          }
+        }
+        switch outcome {
+        case .success(let result): return try result.get()
+        case .failure(let failure):
+          guard case .unlock = failure.disposition, unlocks < Backend.unlocks else {
+            throw cacheError(failure)
+          }
+          unlocks += 1
+          try await unlock(failure)
         }
       }
-      switch outcome {
-      case .success(let value): return value
-      case .failure(let failure):
-        guard case .unlock = failure.disposition, unlocks < Backend.unlocks else { throw cacheError(failure) }
-        unlocks += 1
-        try await unlock(failure)
-      }
+    } catch {
+      throw commit.explained(error)
     }
   }
 

@@ -72,7 +72,7 @@ struct LostAnswerTests {
       }))
     let calls = Atomic(0)
     let shard = fixture.shard(1)
-    await #expect(throws: CacheError(.signedOut, "")) {
+    let error = await #expect(throws: CacheError(.signedOut, "")) {
       try await store.update([shard], in: fixture.group) { [fixture] (contents) throws(CacheError) in
         if calls.add(1, ordering: .relaxed).newValue > 1 {
           throw CacheError(.signedOut, "Signed out meanwhile.")
@@ -80,6 +80,7 @@ struct LostAnswerTests {
         return fixture.increment(1, in: &contents)
       }
     }
+    #expect(error?.message == "Signed out meanwhile.")
     // The shard is away again, as the late request expects.
     _ = try await other.remove(.everything, in: fixture.group)
     let late = try #require(held.withLock { $0 })

@@ -276,6 +276,23 @@ struct SharedItemTests {
     #expect(service.calls.count { $0 == "Prompt" } == 2)
   }
 
+  @Test func `An export says that it may have been applied if the keyring did not answer after it was sent`()
+    async throws
+  {
+    let service = try FakeService([
+      "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
+      "CreateItem": .error("org.freedesktop.DBus.Error.TimedOut"),
+    ])
+    let store = MSALExtensionsCacheStore(
+      store.peer, timeout: .seconds(120),
+      client: SecretServiceConnection(busAddress: service.keyring.busAddress, allowsPlainSession: true))
+    let document = try CacheDocument(json: Data(theirs.utf8))
+    let error = await #expect(throws: CacheError(.timedOut, "")) {
+      try await store.updateDocument { $0 = document }
+    }
+    #expect(error?.message.contains("may or may not have been applied") == true)
+  }
+
   @Test func `Ten thousand records survive a change`() async throws {
     var document = CacheDocument()
     for account in 0..<2000 {
