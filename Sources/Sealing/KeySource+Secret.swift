@@ -38,26 +38,24 @@ extension KeySource {
     }
   }
 
-  /// Makes or reads the key for a new `keys` file and completes the file's header. A keyring key is made in the keyring.
-  func newKey(
-    _ header: inout SealedKeys.Header, _ surroundings: Surroundings
+  /// Reads the key of a `keys` file or, to set it, makes or reads that of a new one, whose header it completes. A keyring key is
+  /// made in the keyring.
+  func key(
+    to use: PassphraseUse, _ header: inout SealedKeys.Header, _ surroundings: Surroundings
   ) throws(CacheError) -> SymmetricKey {
-    let item = keyringItem(of: header, surroundings)
-    var secret = if let item { try item.createKey() } else { try secret(.set, &header, surroundings) }
-    return try derive(&secret, header)
-  }
-
-  /// Reads the key of a `keys` file.
-  func key(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) -> SymmetricKey {
-    let item = keyringItem(of: header, surroundings)
-    var asked = header
-    var secret = if let item { try item.findKey() } else { try secret(.open, &asked, surroundings) }
-    return try derive(&secret, header)
+    var secret = try secret(use, &header, surroundings)
+    defer { wipe(&secret) }
+    do {
+      return try header.key(from: secret)
+    } catch {
+      throw error.cacheError(of: "The store")
+    }
   }
 
   /// Removes the key of an obsolete `keys` file from the keyring.
   func forgetKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) {
-    try keyringItem(of: header, surroundings)?.remove()
+    try onItem(Self.attribute(header), surroundings) { (item) throws(SecretServiceError) in try item.remove()
+    }
   }
 
   /// Reads a password from the sources of keys. Blocks.
@@ -85,14 +83,17 @@ extension KeySource {
         inCredential: credential, environment,
         advice: "Put \"LoadCredentialEncrypted=\(credential):FILE\" into the unit.")
     case .keyring:
-      let absent = CacheError(
-        .locked, "The keyring does not hold the password of \(name).",
-        advice:
-          "Store it with \"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\"."
-      )
-      let item = keyringItem(
-        attribute, Surroundings(environment: environment, busAddress: busAddress, cancellable: cancellable))
-      secret = try item?.find(orThrow: absent) ?? []
+      let surroundings = Surroundings(
+        environment: environment, busAddress: busAddress, cancellable: cancellable)
+      let found = try onItem(attribute, surroundings) { (item) throws(SecretServiceError) in try item.find() }
+      guard let found else {
+        throw CacheError(
+          .locked, "The keyring does not hold the password of \(name).",
+          advice:
+            "Store it with \"secret-tool store --label=etcd \(attribute.name) \(shellQuoted(attribute.value))\"."
+        )
+      }
+      secret = found
     }
     defer { wipe(&secret) }
     if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
@@ -100,30 +101,25 @@ extension KeySource {
     return unsafe secret.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
   }
 
-  private func keyringItem(
-    of header: SealedKeys.Header, _ surroundings: Surroundings
-  ) -> KeyringSecret? { keyringItem(("key", hex(header.salt)), surroundings) }
-
-  private func keyringItem(
-    _ attribute: (name: String, value: String), _ surroundings: Surroundings
-  ) -> KeyringSecret? {
-    guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
-    return KeyringSecret(
-      attribute: attribute, collection: collection, mayPrompt: prompt != .denied,
-      connection: SecretServiceConnection(
-        busAddress: surroundings.busAddress, allowsPlainSession: allowsPlain),
-      cancellable: surroundings.cancellable)
+  private static func attribute(_ header: SealedKeys.Header) -> KeyringSecret.Attribute {
+    ("key", hex(header.salt))
   }
 
-  /// Derives the key and wipes the secret.
-  private func derive(
-    _ secret: inout [UInt8], _ header: SealedKeys.Header
-  ) throws(CacheError) -> SymmetricKey {
-    defer { wipe(&secret) }
+  /// Works with an item of the keyring; returns `nil` for any other source.
+  private func onItem<T>(
+    _ attribute: KeyringSecret.Attribute, _ surroundings: Surroundings,
+    _ work: (KeyringSecret) throws(SecretServiceError) -> T?
+  ) throws(CacheError) -> T? {
+    guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
+    let connection = SecretServiceConnection(
+      busAddress: surroundings.busAddress, allowsPlainSession: allowsPlain)
     do {
-      return try header.key(from: secret)
+      return try work(
+        KeyringSecret(
+          attribute: attribute, collection: collection, mayPrompt: prompt != .denied, connection: connection,
+          cancellable: surroundings.cancellable))
     } catch {
-      throw error.cacheError(of: "The store")
+      throw CacheError(error, collection: collection)
     }
   }
 
@@ -137,9 +133,31 @@ extension KeySource {
         throw CacheError(.wrongKey, "The passphrase is empty.", advice: "Enter a passphrase.")
       }
       return unsafe passphrase.withUnsafeBytes { unsafe Array($0) }
-    case .keyFile(let path): return try Self.key(inFile: path)
-    case .credential(let name): return try Self.key(inCredential: name, surroundings.environment)
-    case .keyring: return []
+    case .keyFile(let path):
+      let make =
+        "make one with \"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" and keep a copy in a safe place."
+      return try Self.contents(
+        path, called: "key file \(path)", minimum: Self.minimumKeySize, advice: "For a new store, \(make)")
+    case .credential(let name):
+      let file = "/etc/credstore.encrypted/\(name)"
+      let advice =
+        "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, make the credential with "
+        + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
+        + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\"."
+      return try Self.contents(
+        inCredential: name, surroundings.environment, minimum: Self.minimumKeySize, advice: advice)
+    case .keyring:
+      let key = try onItem(Self.attribute(header), surroundings) { (item) throws(SecretServiceError) in
+        try use == .set ? item.createKey() : item.find()
+      }
+      guard let key else {
+        throw CacheError(
+          .wrongKey, "The keyring does not hold the key of the store.",
+          advice:
+            "Use the collection that has it, or restore the keyring. List the keys with \"secret-tool search --all "
+            + "xdg:schema \(KeyringSecret.keySchema)\".")
+      }
+      return key
     case .portal(let timeout):
       do throws(SecretPortalError) {
         let portal = try SecretPortal(busAddress: surroundings.busAddress, surroundings.cancellable)
@@ -153,27 +171,8 @@ extension KeySource {
     }
   }
 
-  private static func key(inFile path: String) throws(CacheError) -> [UInt8] {
-    let make =
-      "make one with \"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" and keep a copy in a safe place."
-    let name = "key file \(path)"
-    return try checked(contents(path, called: name, advice: "For a new store, \(make)"), called: name)
-  }
-
-  private static func key(
-    inCredential name: String, _ environment: [String: String]
-  ) throws(CacheError) -> [UInt8] {
-    let file = "/etc/credstore.encrypted/\(name)"
-    let advice =
-      "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, make the credential with "
-      + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
-      + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\"."
-    return try checked(
-      contents(inCredential: name, environment, advice: advice), called: "credential \(name)")
-  }
-
   private static func contents(
-    inCredential name: String, _ environment: [String: String], advice: String
+    inCredential name: String, _ environment: [String: String], minimum: Int = 0, advice: String
   ) throws(CacheError) -> [UInt8] {
     guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else {
       throw CacheError(
@@ -184,13 +183,13 @@ extension KeySource {
     }
     // systemd gives the service's user access by an access list, which the mode shows as rights of the group.
     return try contents(
-      "\(directory)/\(name)", called: "credential \(name) in \(directory)", openToOthers: true, advice: advice
-    )
+      "\(directory)/\(name)", called: "credential \(name) in \(directory)", minimum: minimum,
+      openToOthers: true, advice: advice)
   }
 
   /// Reads the bytes of a secret; `called` follows "the" in errors.
   private static func contents(
-    _ path: String, called name: String, openToOthers: Bool = false, advice: String
+    _ path: String, called name: String, minimum: Int = 0, openToOthers: Bool = false, advice: String
   ) throws(CacheError) -> [UInt8] {
     let key: [UInt8]?
     do {
@@ -199,13 +198,9 @@ extension KeySource {
       throw CacheError(error, "The \(name) cannot be used.")
     }
     guard let key else { throw CacheError(.unavailable, "There is no \(name).", advice: advice) }
-    return key
-  }
-
-  private static func checked(_ key: [UInt8], called name: String) throws(CacheError) -> [UInt8] {
-    guard key.count >= minimumKeySize else {
+    guard key.count >= minimum else {
       throw CacheError(
-        .wrongKey, "The \(name) is too short: \(key.count) bytes; a key has at least \(minimumKeySize).",
+        .wrongKey, "The \(name) is too short: \(key.count) bytes; a key has at least \(minimum).",
         advice: "Use another key, or restore it from a backup.")
     }
     return key

@@ -46,7 +46,7 @@ extension SealError: CustomStringConvertible {
     case .wrongLength(let size, let expected): "has \(size) bytes instead of \(expected)."
     case .corrupt: "was damaged: its check sum does not match its contents."
     case .forged: "was changed by something that does not have the key."
-    case .misplaced: "is the file of another shard or group, put in the wrong place."
+    case .misplaced: "is another shard's or group's, put in the wrong place."
     case .newerVersion(let version):
       "has version \(version); this program knows version \(SealedFormat.version)."
     case .unknownKey: "was sealed with a key that is not in the store's \"keys\"."
@@ -101,7 +101,7 @@ extension SealError: CustomStringConvertible {
       "It was not changed. Restore it from a backup of the whole store, or remove what cannot be read."
     case .newerVersion: "It was not changed. Update this program."
     case .unknownKey:
-      "Restore all files of the store from one backup; no known key opens this one."
+      "Restore the whole store from one backup; no known key opens this part of it."
     case .rolledBack, .olderManifest:
       "Find out who put it there: it may hold tokens that were replaced or signed out."
     case .wrongKey: "Use the one that it was last sealed with: after a change of keys, the new one."

@@ -14,9 +14,9 @@ public enum SealedFormat {
   /// The bytes before the nonce.
   static let headerSize = 72
   static let checkSumSize = 16
-  private static let nonceSize = 12
-  private static let tagSize = 16
-  package static let overhead = headerSize + nonceSize + tagSize + checkSumSize
+  /// The bytes of the nonce, the tag and the check sum.
+  static let sealSize = 12 + 16 + checkSumSize
+  package static let overhead = headerSize + sealSize
 
   /// The longest document, in bytes, as in the keyring.
   package static let maximumDocumentSize = 32 << 20
@@ -56,19 +56,35 @@ public enum SealedFormat {
     defer { wipe(&plain) }
 
     var file = magic
-    file.reserveCapacity(overhead + size)
     file.append(bigEndian: version)
     file.append(bigEndian: UInt32(overhead + size))
     file += key.id + identity.name + groupDigest(identity.group)
     file.append(bigEndian: sequence)
-    let associated = file + Array(identity.group.name.utf8)
-    guard let box = try? AES.GCM.seal(plain, using: key.key, nonce: nonce, authenticating: associated)
-    else { preconditionFailure("a data key has 256 bits") }
-    file += nonce
-    file += box.ciphertext
-    file += box.tag
-    file += checkSum(file)
-    return file
+    return sealed(
+      plain, after: file, authenticating: file + Array(identity.group.name.utf8), using: key.key, nonce: nonce
+    )
+  }
+
+  /// A header with the nonce, the sealed bytes, their tag and the check sum.
+  static func sealed(
+    _ plain: [UInt8], after header: [UInt8], authenticating associated: [UInt8], using key: SymmetricKey,
+    nonce: AES.GCM.Nonce
+  ) -> [UInt8] {
+    guard let box = try? AES.GCM.seal(plain, using: key, nonce: nonce, authenticating: associated),
+      let sealed = box.combined
+    else { preconditionFailure("every key has 256 bits") }
+    let file = header + sealed
+    return file + checkSum(file)
+  }
+
+  /// Opens what is sealed after a header; `nil` if it was not sealed with this key and these associated bytes.
+  static func opened(
+    _ file: [UInt8], after headerSize: Int, authenticating associated: [UInt8], using key: SymmetricKey
+  ) -> Data? {
+    guard let box = try? AES.GCM.SealedBox(combined: file[headerSize..<file.count - checkSumSize]) else {
+      return nil
+    }
+    return try? AES.GCM.open(box, using: key, authenticating: associated)
   }
 
   /// Checks a file and returns its contents.
@@ -81,13 +97,9 @@ public enum SealedFormat {
     }
     guard let key = keys[keyID(of: file)] else { throw .unknownKey }
     let associated = Array(file[..<headerSize]) + Array(identity.group.name.utf8)
-    let bodyStart = headerSize + nonceSize
-    let bodyEnd = file.count - tagSize - checkSumSize
-    guard let nonce = try? AES.GCM.Nonce(data: file[headerSize..<bodyStart]),
-      let box = try? AES.GCM.SealedBox(
-        nonce: nonce, ciphertext: file[bodyStart..<bodyEnd], tag: file[bodyEnd..<bodyEnd + tagSize]),
-      var plain = try? AES.GCM.open(box, using: key, authenticating: associated)
-    else { throw .forged }
+    guard var plain = opened(file, after: headerSize, authenticating: associated, using: key) else {
+      throw .forged
+    }
     let size = plain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     guard size <= plain.count - 4 else {
       plain.resetBytes(in: plain.startIndex..<plain.endIndex)

@@ -11,7 +11,7 @@ package enum SealedKeys {
   /// The bytes before the nonce, without the portal's token.
   private static let headerSize = 48
   private static let saltSize = 16
-  private static let overhead = headerSize + 12 + 16 + SealedFormat.checkSumSize
+  private static let overhead = headerSize + SealedFormat.sealSize
   private static let maximumTokenSize = SecretPortal.maximumTokenSize
   package static let maximumSize = (1 << 16) + maximumTokenSize
   /// So many that a reader accepts the file, however long the token is.
@@ -124,24 +124,15 @@ package enum SealedKeys {
     let first = header.kind == .portal ? UInt32(token.count) : header.scrypt.logN
     for number in [first, header.scrypt.r, header.scrypt.p] { file.append(bigEndian: number) }
     file += token
-    guard let box = try? AES.GCM.seal(plain, using: key, nonce: nonce, authenticating: file) else {
-      preconditionFailure("the key was derived with 256 bits")
-    }
-    file += nonce
-    file += box.ciphertext
-    file += box.tag
-    file += SealedFormat.checkSum(file)
-    return file
+    return SealedFormat.sealed(plain, after: file, authenticating: file, using: key, nonce: nonce)
   }
 
   /// Opens a file whose header was checked.
   package static func open(_ file: [UInt8], with key: SymmetricKey) throws(SealError) -> DataKeys {
-    let end = file.count - 16 - SealedFormat.checkSumSize
     let start = headerSize + tokenSize(file)
-    guard let nonce = try? AES.GCM.Nonce(data: file[start..<start + 12]),
-      let box = try? AES.GCM.SealedBox(
-        nonce: nonce, ciphertext: file[start + 12..<end], tag: file[end..<end + 16]),
-      var plain = try? AES.GCM.open(box, using: key, authenticating: file[..<start])
+    guard
+      var plain = SealedFormat.opened(
+        file, after: start, authenticating: Array(file[..<start]), using: key)
     else { throw .wrongKey }
     defer { plain.resetBytes(in: plain.startIndex..<plain.endIndex) }
     var keys: [DataKeys.Key] = []

@@ -119,9 +119,9 @@ public final class StoreKeys: Sendable {
           of: name, advice: isForeign ? Self.foreignKeyAdvice : error.code == .damaged ? advice : nil)
       }
     }
-    let header = try checking { () throws(SealError) in try SealedKeys.Header(value) }
+    var header = try checking { () throws(SealError) in try SealedKeys.Header(value) }
     guard header.kind == source.kind else { throw SealError.otherKeySource(header.kind).cacheError(of: name) }
-    let key = try source.key(header, surroundings(cancellable))
+    let key = try source.key(to: .open, &header, surroundings(cancellable))
     let keys = try checking { () throws(SealError) in try SealedKeys.open(value, with: key) }
     state.withLock { $0.unsealed = (value, keys) }
   }
@@ -137,7 +137,7 @@ public final class StoreKeys: Sendable {
     let source = state.withLock(\.source)
     var header = SealedKeys.Header(source.kind, scrypt: scrypt)
     let keys = DataKeys(current: DataKeys.Key(), older: [])
-    let key = try source.newKey(&header, surroundings(cancellable))
+    let key = try source.key(to: .set, &header, surroundings(cancellable))
     let value = SealedKeys.seal(keys, header, with: key)
     try write(value)
     state.withLock { $0.unsealed = (value, keys) }
@@ -161,7 +161,7 @@ public final class StoreKeys: Sendable {
     let newSource = newSource ?? source
     let surroundings = surroundings(cancellable)
     var header = SealedKeys.Header(newSource.kind, scrypt: scrypt)
-    let key = try newSource.newKey(&header, surroundings)
+    let key = try newSource.key(to: .set, &header, surroundings)
     func put(_ keys: DataKeys) throws(CacheError) {
       let value = SealedKeys.seal(keys, header, with: key)
       try write(value)
