@@ -87,11 +87,6 @@ public final class EncryptedFileCacheStore: SealedStore {
     try directory.get().path(of: group)
   }
 
-  /// Unseals the keys, as every call does that needs them.
-  ///
-  /// - Parameter makingStore: Whether to make the store if it does not exist, as the first write does.
-  /// - Returns: Whether the store exists.
-  /// - Throws: ``CacheError`` when the key cannot be read or does not open the store, or the store cannot be made.
   @discardableResult
   package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
     try await store.run { (directory) throws(CacheError) in
@@ -144,7 +139,11 @@ public final class EncryptedFileCacheStore: SealedStore {
       return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
         guard let files = try directory.directory(of: group) else { return RekeySummary() }
         return try writers.locked(group) { (turn) throws(CacheError) in
-          try GroupFiles(group: group, keys: keys, directory: files).reseal(turn)
+          do throws(PrivateFileError) {
+            return try GroupFiles(group: group, keys: keys, directory: files).reseal(turn)
+          } catch {
+            throw error.whileWriting
+          }
         }
       }
     }

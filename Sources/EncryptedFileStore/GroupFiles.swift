@@ -22,7 +22,8 @@ struct GroupFiles {
 
   var path: String { directory.path }
 
-  static func fileName(_ shard: ShardID) -> String { shard.rawValue + suffix }
+  /// The name of a shard's file; of the manifest for `nil`.
+  static func fileName(_ shard: ShardID?) -> String { shard.map { $0.rawValue + suffix } ?? manifestName }
 
   /// The shard of a file; `nil` for any other file.
   static func shard(ofFile name: String) -> ShardID? {
@@ -73,17 +74,16 @@ struct GroupFiles {
   ) throws(CacheError) -> GroupWrite {
     var next = manifest
     next.sequence &+= 1
-    var write = GroupWrite(directory: directory)
+    var files: [(name: String, bytes: [UInt8]?)] = []
     for (id, document) in changes {
       next[id] = document == nil ? nil : next.sequence
       let sealed = try document.map { (document) throws(CacheError) in
         try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys)
       }
-      write.shards.append((Self.fileName(id), sealed))
+      files.append((Self.fileName(id), sealed))
     }
     guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
-    write.manifest = seal(next)
-    return write
+    return GroupWrite(directory: directory, files: files + [(Self.manifestName, seal(next))])
   }
 
   /// Finishes the work of a killed writer. The caller holds the group's lock.
@@ -100,8 +100,8 @@ struct GroupFiles {
       actual.sequence = next.sequence
       for id in Set(actual.shards + next.shards) where actual[id] != next[id] {
         switch try readShard(id) {
-        case .sound(_, let sequence) where sequence == next[id]: actual[id] = sequence
-        case .absent where next[id] == nil: actual[id] = nil
+        case .success((_, let sequence))? where sequence == next[id]: actual[id] = sequence
+        case nil where next[id] == nil: actual[id] = nil
         default: break
         }
       }
@@ -124,32 +124,26 @@ struct GroupFiles {
   /// Whether a manifest may be that of the group's first write: it has every file.
   private func isFirst(_ manifest: Manifest) throws(PrivateFileError) -> Bool {
     for id in try directory.names().compactMap(Self.shard(ofFile:)) {
-      guard case .sound(_, let sequence) = try readShard(id), sequence == manifest[id] else { return false }
+      guard case .success((_, let sequence))? = try readShard(id), sequence == manifest[id] else {
+        return false
+      }
     }
     return true
   }
 
   /// Seals every file that has an older key again. The caller holds the group's lock.
-  func reseal(_ turn: Turn) throws(CacheError) -> RekeySummary {
-    do {
-      try recover(turn)
-      return try reseal()
-    } catch {
-      throw error.whileWriting
-    }
-  }
-
-  private func reseal() throws(PrivateFileError) -> RekeySummary {
+  func reseal(_ turn: Turn) throws(PrivateFileError) -> RekeySummary {
+    try recover(turn)
     var summary = RekeySummary()
     for name in try directory.names() {
       let shard = Self.shard(ofFile: name)
-      guard shard != nil || name == Self.manifestName,
-        case .success(let file) = try file(name)
-      else { continue }
+      guard shard != nil || name == Self.manifestName, let file = try file(name) else { continue }
       let identity = SealedFormat.Identity(group: group, name: shard?.bytes ?? Manifest.name)
       let bytes: [UInt8]
       do throws(SealError) {
-        guard let resealed = try SealedFormat.resealed(file, as: identity, with: keys) else { continue }
+        guard let resealed = try SealedFormat.resealed(try file.get(), as: identity, with: keys) else {
+          continue
+        }
         bytes = resealed
       } catch {
         summary.leave(error)
@@ -172,13 +166,9 @@ struct GroupFiles {
   }
 
   private func readShard(_ id: ShardID) throws(PrivateFileError) -> GroupFindings.Shard {
-    guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return .absent }
-    do throws(SealError) {
-      let (document, sequence) = try SealedFormat.document(
-        in: try file.get(), of: name, in: group, with: keys)
-      return .sound(document, sequence: sequence)
-    } catch {
-      return .unreadable(error)
+    guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return nil }
+    return Result { () throws(SealError) in
+      try SealedFormat.document(in: try file.get(), of: name, in: group, with: keys)
     }
   }
 
@@ -204,9 +194,8 @@ struct GroupFiles {
 /// The sealed files of one commit.
 struct GroupWrite {
   fileprivate let directory: PrivateDirectory
-  /// By the names of their files; one without bytes is removed.
-  fileprivate var shards: [(name: String, bytes: [UInt8]?)] = []
-  fileprivate var manifest: [UInt8] = []
+  /// Those of shards, of which one without bytes is removed, and last the manifest.
+  fileprivate let files: [(name: String, bytes: [UInt8]?)]
 
   /// Writes the files in their order. The caller holds the group's lock.
   ///
@@ -215,22 +204,17 @@ struct GroupWrite {
   /// far this writer came.
   func carryOut(_ turn: Turn) throws(CacheError) {
     do throws(PrivateFileError) {
-      try directory.write(staged)
+      try directory.write(
+        files.compactMap { name, bytes in bytes.map { (name + GroupFiles.newSuffix, $0) } })
       try turn.announce { () throws(PrivateFileError) in try putInPlace() }
     } catch {
       throw error.whileWriting
     }
   }
 
-  /// The new files, the manifest last.
-  private var staged: [(name: String, bytes: [UInt8])] {
-    shards.compactMap { name, bytes in bytes.map { (name + GroupFiles.newSuffix, $0) } }
-      + [(GroupFiles.newManifestName, manifest)]
-  }
-
   private func putInPlace() throws(PrivateFileError) {
     var failure: PrivateFileError?
-    for (name, bytes) in shards {
+    for (name, bytes) in files.dropLast() {
       if bytes == nil {
         // A failure must not keep the others.
         do {

@@ -5,27 +5,21 @@ import TokenCache
 
 /// The files of a group as they were read, compared with the manifest.
 struct GroupFindings {
-  /// A shard's file.
-  enum Shard {
-    case absent
-    case sound(CacheDocument, sequence: UInt64)
-    case unreadable(SealError)
-
-    var isAbsent: Bool { if case .absent = self { true } else { false } }
-  }
+  /// A shard's file; `nil` if it does not exist.
+  typealias Shard = Result<(document: CacheDocument, sequence: UInt64), SealError>?
 
   let files: GroupFiles
-  var manifest: Result<Manifest, SealError>
-  var shards: [(id: ShardID, shard: Shard)]
+  let manifest: Result<Manifest, SealError>
+  let shards: [(id: ShardID, shard: Shard)]
   /// Files that Llavero did not write.
-  var foreignEntries: [String] = []
+  let foreignEntries: [String]
 
   /// The error of a shard's file. Without a manifest a file that opens has none.
   func error(of id: ShardID, _ shard: Shard) -> SealError? {
-    if case .unreadable(let error) = shard { return error }
+    if case .failure(let error)? = shard { return error }
     guard case .success(let manifest) = manifest else { return nil }
     let expected = manifest[id]
-    guard case .sound(_, let sequence) = shard else { return expected == nil ? nil : .missing }
+    guard case .success((_, let sequence))? = shard else { return expected == nil ? nil : .missing }
     if sequence == expected { return nil }
     return sequence > expected ?? manifest.sequence ? .olderManifest : .rolledBack
   }
@@ -48,7 +42,7 @@ struct GroupFindings {
 
   var contents: GroupContents {
     let problems = errors.map { id, error in
-      let name = id.map(GroupFiles.fileName) ?? GroupFiles.manifestName
+      let name = GroupFiles.fileName(id)
       var problem = error.storeProblem(
         of: id, called: "The file \(name)", suffix: id == nil ? " \(Self.withoutManifest)" : "")
       let attributes = try? FileManager.default.attributesOfItem(atPath: "\(files.path)/\(name)")
@@ -61,23 +55,28 @@ struct GroupFindings {
     var contents = GroupContents(problems: problems + foreign)
     guard case .success = manifest else { return contents }
     for (id, shard) in shards {
-      if case .sound(let document, _) = shard, error(of: id, shard) == nil { contents[id] = document }
+      if case .success((let document, _))? = shard, error(of: id, shard) == nil { contents[id] = document }
     }
     return contents
   }
 
   /// The manifest to change. Throws if it cannot be trusted.
   func soundManifest() throws(CacheError) -> Manifest {
-    switch manifest {
-    case .success(let manifest): return manifest
-    case .failure(let error):
+    do {
+      return try manifest.get()
+    } catch {
       let advice =
         "\(Self.withoutManifest) Restore it from a backup of the whole group, or accept the files that open as "
         + "current."
-      throw error.cacheError(
-        of: "\(files.path)/\(GroupFiles.manifestName)", advice: error.code == .damaged ? advice : nil,
-        remedy: error.problem(isManifest: true).1)
+      throw cacheError(error, of: nil, advice: error.code == .damaged ? advice : nil)
     }
+  }
+
+  /// The error for a shard's file or, without a shard, for the manifest.
+  private func cacheError(_ error: SealError, of id: ShardID?, advice: String? = nil) -> CacheError {
+    error.cacheError(
+      of: "\(files.path)/\(GroupFiles.fileName(id))", advice: advice,
+      remedy: error.problem(isManifest: id == nil).1)
   }
 
   private static let withoutManifest =
@@ -87,9 +86,7 @@ struct GroupFindings {
   /// it may only be invisible for a moment.
   func check(_ sharing: FileSharing) throws(CacheError) {
     for (id, error) in errors where error != .missing || sharing != .machine {
-      throw error.cacheError(
-        of: "\(files.path)/\(id.map(GroupFiles.fileName) ?? GroupFiles.manifestName)",
-        remedy: error.problem(isManifest: id == nil).1)
+      throw cacheError(error, of: id)
     }
   }
 
@@ -98,8 +95,8 @@ struct GroupFindings {
   func checkRepairable() throws(CacheError) {
     guard case .failure(let error) = manifest else { return }
     if error.code != .damaged { _ = try soundManifest() }
-    for case (let id, .unreadable(let error)) in shards where error.code != .damaged {
-      throw error.cacheError(of: "\(files.path)/\(GroupFiles.fileName(id))")
+    for case (let id, .failure(let error)?) in shards where error.code != .damaged {
+      throw cacheError(error, of: id)
     }
   }
 
@@ -113,7 +110,7 @@ struct GroupFindings {
     var count = if case .failure = manifest { 1 } else { 0 }
     for (id, shard) in shards {
       let error = error(of: id, shard)
-      if case .sound(_, let sequence) = shard, error != .rolledBack {
+      if case .success((_, let sequence))? = shard, error != .rolledBack {
         repaired.sequence = max(repaired.sequence, sequence)
         repaired[id] = sequence
         if error != nil { count += 1 }

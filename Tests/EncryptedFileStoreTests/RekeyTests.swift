@@ -115,10 +115,17 @@ struct RekeyTests {
     #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
   }
 
-  @Test func `While a file cannot be opened its key is kept`() async throws {
+  @Test(arguments: [false, true])
+  func `While a file cannot be opened its key is kept`(isLink: Bool) async throws {
     let intact = try fixture.bytes(fixture.path(one))
-    try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
+    if isLink {
+      try fixture.remove(fixture.path(one))
+      #expect(symlink("/proc/nonexistent", fixture.path(one)) == 0)
+    } else {
+      try fixture.change(fixture.path(one)) { $0[300] ^= 1 }
+    }
     #expect(try await fixture.store.rekey() == RekeySummary(resealed: 6, left: 1))
+    if isLink { unlink(fixture.path(one)) }
     try fixture.write(intact, to: fixture.path(one))
     #expect(try await fixture.otherCache().finds(one))
     #expect(try await fixture.store.rekey() == RekeySummary(resealed: 7, left: 0))
