@@ -35,8 +35,12 @@ struct GroupItems {
     var documents: [ShardID: CacheDocument] = [:]
     var problems = foreignProblems
     var unmerged: Set<ShardID> = []
-    for shard in copies.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-      let copies = newestFirst(shard)
+    var paths: Keyring.Version = [:]
+    for (shard, copies) in copies.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let copies = copies.sorted {
+        ($0.modified, $0.path.description) > ($1.modified, $1.path.description)
+      }
+      paths[shard] = copies.map(\.path)
       for copy in copies {
         guard let damage = copy.damage else { continue }
         var problem = StoreProblem(.damaged, shard: shard, detail: damage.message)
@@ -55,15 +59,6 @@ struct GroupItems {
           StoreProblem(.duplicate, shard: shard, detail: "\(readable.count) items hold this shard."))
       }
     }
-    let paths = copies.keys.map { ($0, newestFirst($0).map(\.path)) }
-    return Loaded(
-      GroupContents(documents: documents, problems: problems), Dictionary(uniqueKeysWithValues: paths),
-      unmerged: unmerged)
-  }
-
-  private func newestFirst(_ shard: ShardID) -> [ShardCopy] {
-    (copies[shard] ?? []).sorted {
-      ($0.modified, $0.path.description) > ($1.modified, $1.path.description)
-    }
+    return Loaded(GroupContents(documents: documents, problems: problems), paths, unmerged: unmerged)
   }
 }

@@ -14,6 +14,8 @@ final class Keyring: StoreBackend {
   static let timedOut = KeyringAccess.timedOut
   static let retries = 1
 
+  private typealias Attribute = KeyringItem.Attribute
+
   private let access: KeyringAccess
   private let cancellable: Cancellable
   private var path: ObjectPath?
@@ -35,15 +37,13 @@ final class Keyring: StoreBackend {
   /// The groups that have an item, in alphabetical order.
   func groups() throws(SecretServiceError) -> [KeychainGroup] {
     var groups: Set<KeychainGroup> = []
-    var rest = try search([KeyringItem.Attribute.schema: KeyringItem.schema])
+    var rest = try search([Attribute.schema: KeyringItem.schema])
     // One look at an item's attributes for each group, not for each item.
     while let path = rest.first {
       rest.removeFirst()
-      guard let name = try client.item(path, cancellable)?.attributes[KeyringItem.Attribute.group] else {
-        continue
-      }
+      guard let name = try client.item(path, cancellable)?.attributes[Attribute.group] else { continue }
       if let group = try? KeychainGroup(name) { groups.insert(group) }
-      let same = try Set(search([KeyringItem.Attribute.group: name]))
+      let same = try Set(search([Attribute.group: name]))
       rest.removeAll(where: same.contains)
     }
     return groups.sorted { $0.name < $1.name }
@@ -65,7 +65,7 @@ final class Keyring: StoreBackend {
     for shard in shards {
       var others: [KeyringItem.Kind] = []
       var exists = false
-      let name = [KeyringItem.Attribute.group: group.name, KeyringItem.Attribute.shard: shard.rawValue]
+      let name = [Attribute.group: group.name, Attribute.shard: shard.rawValue]
       for path in try search(name) {
         guard let item = try client.item(path, cancellable) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
@@ -114,19 +114,15 @@ final class Keyring: StoreBackend {
   private func allItems(of group: KeychainGroup) throws(SecretServiceError) -> GroupItems {
     var items = GroupItems()
     let paths = try search([
-      KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
-      KeyringItem.Attribute.version: KeyringItem.version,
+      Attribute.schema: KeyringItem.schema, Attribute.group: group.name,
+      Attribute.version: KeyringItem.version,
     ])
     let known = Set(paths)
-    let others = try search([KeyringItem.Attribute.group: group.name]).filter { !known.contains($0) }
+    let others = try search([Attribute.group: group.name]).filter { !known.contains($0) }
     // Another program may have thousands; only items of ours are read one by one.
     let ours =
       try others.isEmpty
-      ? []
-      : Set(
-        search([
-          KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
-        ]))
+      ? [] : Set(search([Attribute.schema: KeyringItem.schema, Attribute.group: group.name]))
     for path in others {
       guard ours.contains(path) else {
         items.note(.foreign)
@@ -232,9 +228,7 @@ final class Keyring: StoreBackend {
   private func paths(
     _ removal: Removal, of group: KeychainGroup, limit: Int
   ) throws(SecretServiceError) -> [ObjectPath] {
-    var candidates = try search([
-      KeyringItem.Attribute.schema: KeyringItem.schema, KeyringItem.Attribute.group: group.name,
-    ])
+    var candidates = try search([Attribute.schema: KeyringItem.schema, Attribute.group: group.name])
     if removal == .damaged {
       let secrets = try client.secrets(of: candidates, cancellable)
       candidates.removeAll { path in
@@ -259,9 +253,7 @@ final class Keyring: StoreBackend {
     let found = try client.search(attributes, in: collection(), cancellable)
     guard found.locked.isEmpty else {
       // All that may be wanted next, so that one prompt does.
-      let wider = attributes.filter {
-        [KeyringItem.Attribute.schema, KeyringItem.Attribute.group].contains($0.key)
-      }
+      let wider = attributes.filter { [Attribute.schema, Attribute.group].contains($0.key) }
       throw .itemsLocked(try client.search(wider, in: collection(), cancellable).locked)
     }
     return found.unlocked

@@ -43,9 +43,10 @@ extension CacheDocument {
   func secret() throws(CacheError) -> SecretBytes? {
     if isEmpty { return nil }
     let secret = try unsafe withJSON { unsafe SecretBytes(copying: $0) }
-    let limit = SecretServiceClient.maximumSecretSize
-    guard secret.count <= limit else {
-      throw CacheError(SecretServiceError.itemTooLarge(size: secret.count, limit: limit))
+    do {
+      try secret.checkSize()
+    } catch {
+      throw CacheError(error)
     }
     return secret
   }
