@@ -34,10 +34,7 @@ package struct EtcdFailure: StoreFailure {
 
   static func malformed(_ reason: String) -> EtcdFailure { EtcdFailure(cause: .malformed(reason)) }
 
-  /// Whether the network or the cluster is down.
-  package var isOutage: Bool { outageReason != nil }
-
-  /// Why the endpoints did not respond, without the conclusion that none can be reached.
+  /// Where the network or the cluster is down, why the endpoints did not respond, without the conclusion that none can be reached.
   package var outageReason: String? {
     switch cause {
     case .unreachable(let reasons), .timedOut(let reasons): reasons.joined(separator: " ")

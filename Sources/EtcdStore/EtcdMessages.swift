@@ -11,11 +11,10 @@ struct EtcdValue: Sendable {
 
 /// What a transaction does.
 enum EtcdOperation: Sendable {
-  case get(String)
+  /// With `revision`, as it was then.
+  case get(String, revision: Int64? = nil)
   /// All but the value.
   case look(String)
-  /// One at an earlier revision.
-  case getAt(String, revision: Int64)
   case put(String, [UInt8], lease: Int64? = nil)
   case delete(String)
   /// Others, since a transaction counts its own only.
@@ -37,7 +36,7 @@ enum EtcdOperation: Sendable {
   /// What it gets.
   var key: String? {
     switch self {
-    case .get(let key), .look(let key), .getAt(let key, _): key
+    case .get(let key, _), .look(let key): key
     case .put, .delete, .all: nil
     }
   }
@@ -46,11 +45,11 @@ enum EtcdOperation: Sendable {
 
   var json: JSONValue {
     switch self {
-    case .get(let key): .object(["request_range": .object(["key": .base64(key)])])
+    case .get(let key, nil): .object(["request_range": .object(["key": .base64(key)])])
+    case .get(let key, let revision?):
+      .object(["request_range": .object(["key": .base64(key), "revision": .number(revision)])])
     case .look(let key):
       .object(["request_range": .object(["key": .base64(key), "keys_only": .bool(true)])])
-    case .getAt(let key, let revision):
-      .object(["request_range": .object(["key": .base64(key), "revision": .number(revision)])])
     case .put(let key, let value, let lease):
       .object([
         "request_put": .object([

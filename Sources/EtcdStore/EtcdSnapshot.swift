@@ -51,7 +51,7 @@ struct EtcdSnapshot: Sendable {
     func get(_ ids: ArraySlice<ShardID>, at revision: Int64?) throws(CacheError) -> EtcdOutcome {
       let shards = ids.map { (key: names.shard($0, of: group.group), kept: kept[$0]) }
       if let revision {
-        return try backend.transaction(shards.map { .getAt($0.key, revision: revision) })
+        return try backend.transaction(shards.map { .get($0.key, revision: revision) })
       }
       return try backend.transaction(
         if: shards.compactMap { key, kept in

@@ -109,7 +109,7 @@ extension CacheError: ToolError {
       case .locked, .signedOut: .interactionRequired
       case .promptDismissed, .cancelled: .cancelled
       case .invalidGroup: .usage
-      case _ where (underlyingError as? EtcdFailure)?.isOutage == true: .network
+      case _ where (underlyingError as? EtcdFailure)?.outageReason != nil: .network
       case .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge, .unavailable,
         .timedOut, .refused:
         .error
