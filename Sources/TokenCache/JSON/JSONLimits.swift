@@ -45,13 +45,6 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
   }
 }
 
-extension JSONObject {
-  /// Reads a JSON object from outside: UTF-8 (RFC 8259), with or without a byte-order mark, within `limits`.
-  package init(foreign json: Data, within limits: JSONLimits) throws(ForeignJSONError) {
-    self = try JSONReader.object(in: json, within: limits)
-  }
-}
-
 extension JSONLimits {
   /// Counts without parsing: invalid JSON is left to the parser.
   package func check(_ json: Data) throws(ForeignJSONError) {

@@ -1,36 +1,32 @@
-import FoundationEssentials
+package import FoundationEssentials
 
-/// Reads JSON objects (RFC 8259), with or without a byte-order mark and commas after the last member or element.
-///
-/// `JSONDecoder` takes ten times as long, most of it to find out by trial what each value is. It is used only for strings
-/// with escapes and for numbers that are not small integers, one by one.
-struct JSONReader {
-  private let json: Data
-  private let limits: JSONLimits
-  private var position = 0
-  private var values = 0
-  private var depth = 0
-  /// The members of the objects that are being read, the innermost one's last.
-  private var members: [(name: String, value: JSONValue)] = []
-
-  static func object(in json: Data, within limits: JSONLimits) throws(ForeignJSONError) -> JSONObject {
+extension JSONObject {
+  /// Reads a JSON object from outside: UTF-8 (RFC 8259), with or without a byte-order mark and commas after the last member
+  /// or element, within `limits`.
+  package init(foreign json: Data, within limits: JSONLimits) throws(ForeignJSONError) {
     guard json.count <= limits.size else { throw .tooLarge(limit: limits.size) }
     var reader = JSONReader(json: json, limits: limits)
     let bytes = json.span
     if json.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     guard try reader.nextByte(bytes) == UInt8(ascii: "{") else { throw .notAnObject }
-    let object = try reader.object(bytes)
+    self = try reader.object(bytes)
     reader.skipSpace(bytes)
     guard reader.position == bytes.count else { throw .notAnObject }
-    return object
   }
+}
 
-  private init(json: Data, limits: JSONLimits) {
-    self.json = json
-    self.limits = limits
-  }
+/// `JSONDecoder` takes ten times as long, most of it to find out by trial what each value is. It is used only for strings
+/// with escapes and for numbers that are not small integers, one by one.
+private struct JSONReader {
+  let json: Data
+  let limits: JSONLimits
+  var position = 0
+  var values = 0
+  var depth = 0
+  /// The members of the objects that are being read, the innermost one's last.
+  var members: [(name: String, value: JSONValue)] = []
 
-  private mutating func value(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
+  mutating func value(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
     switch try nextByte(bytes) {
     case UInt8(ascii: "\""): return .string(try string(bytes))
     case UInt8(ascii: "{"): return .object(try object(bytes))
@@ -42,7 +38,7 @@ struct JSONReader {
     }
   }
 
-  private mutating func object(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONObject {
+  mutating func object(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONObject {
     try enter()
     let start = members.count
     if try nextByte(bytes) == UInt8(ascii: "}") {
@@ -66,7 +62,7 @@ struct JSONReader {
     return object
   }
 
-  private mutating func array(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> [JSONValue] {
+  mutating func array(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> [JSONValue] {
     try enter()
     var elements: [JSONValue] = []
     if try nextByte(bytes) == UInt8(ascii: "]") {
@@ -78,20 +74,20 @@ struct JSONReader {
     return elements
   }
 
-  private mutating func enter() throws(ForeignJSONError) {
+  mutating func enter() throws(ForeignJSONError) {
     position += 1
     depth += 1
     if depth > limits.depth { throw .tooDeep(limit: limits.depth) }
     try countValue()
   }
 
-  private mutating func countValue() throws(ForeignJSONError) {
+  mutating func countValue() throws(ForeignJSONError) {
     values += 1
     if values > limits.values { throw .tooManyValues(limit: limits.values) }
   }
 
   /// Skips a comma, the end of an object or array, or both.
-  private mutating func hasMore(_ bytes: Span<UInt8>, until end: UInt8) throws(ForeignJSONError) -> Bool {
+  mutating func hasMore(_ bytes: Span<UInt8>, until end: UInt8) throws(ForeignJSONError) -> Bool {
     var byte = try nextByte(bytes)
     position += 1
     if byte == end { return false }
@@ -105,7 +101,7 @@ struct JSONReader {
     return true
   }
 
-  private mutating func string(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> String {
+  mutating func string(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> String {
     let start = position + 1
     var end = JSONString.endOfPlainText(in: bytes, from: start)
     let hasEscapes = end < bytes.count && bytes[end] == UInt8(ascii: "\\")
@@ -119,7 +115,7 @@ struct JSONReader {
     return String(copying: text)
   }
 
-  private mutating func number(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
+  mutating func number(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
     let first = position
     let isNegative = bytes[position] == UInt8(ascii: "-")
     if isNegative { position += 1 }
@@ -130,7 +126,7 @@ struct JSONReader {
       position += 1
     }
     let digits = position - start
-    while position < bytes.count, Self.isInNumber(bytes[position]) { position += 1 }
+    while position < bytes.count, "0123456789+-.eE".utf8.contains(bytes[position]) { position += 1 }
     // 18 digits fit.
     if position == start + digits, 1...18 ~= digits, digits == 1 || bytes[start] != UInt8(ascii: "0") {
       return .integer(isNegative ? -number : number)
@@ -139,16 +135,7 @@ struct JSONReader {
     return try decode(JSONValue.self, first...position - 1)
   }
 
-  private static func isInNumber(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "e"), UInt8(ascii: "E"):
-      true
-    default: false
-    }
-  }
-
-  private func decode<Value: Decodable>(
+  func decode<Value: Decodable>(
     _ type: Value.Type, _ range: ClosedRange<Int>
   ) throws(ForeignJSONError) -> Value {
     let part = json[(json.startIndex + range.lowerBound)...(json.startIndex + range.upperBound)]
@@ -156,7 +143,7 @@ struct JSONReader {
     return value
   }
 
-  private mutating func literal(
+  mutating func literal(
     _ text: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
   ) throws(ForeignJSONError) -> JSONValue {
     for byte in text.description.utf8 {
@@ -166,13 +153,13 @@ struct JSONReader {
     return value
   }
 
-  private mutating func nextByte(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> UInt8 {
+  mutating func nextByte(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> UInt8 {
     skipSpace(bytes)
     guard position < bytes.count else { throw .notAnObject }
     return bytes[position]
   }
 
-  private mutating func skipSpace(_ bytes: Span<UInt8>) {
+  mutating func skipSpace(_ bytes: Span<UInt8>) {
     while position < bytes.count {
       switch bytes[position] {
       case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position += 1

@@ -45,10 +45,8 @@ package struct JSONWriter {
     case .object(let members):
       try enter(members.count)
       bytes.append(UInt8(ascii: "{"))
-      var isFirst = true
-      for (name, value) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
-        if !isFirst { bytes.append(UInt8(ascii: ",")) }
-        isFirst = false
+      for (index, (name, value)) in members.sorted(by: { Self.precedes($0.key, $1.key) }).enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
         write(name)
         bytes.append(UInt8(ascii: ":"))
         try write(value)
