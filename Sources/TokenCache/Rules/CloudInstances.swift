@@ -12,6 +12,8 @@ public struct CloudInstance: Sendable, Hashable {
     self.preferredCache = preferredCache
     self.aliases = aliases
   }
+
+  package var hosts: [String] { aliases + [preferredNetwork, preferredCache] }
 }
 
 /// Which hosts name the same cloud: records that differ only in such hosts are the same.
@@ -23,16 +25,13 @@ public struct CloudInstances: Sendable {
 
   /// Adds a result of instance discovery.
   public mutating func insert(_ instance: CloudInstance) {
-    for host in instance.aliases + [instance.preferredNetwork, instance.preferredCache] {
-      byHost[host.normalized] = instance
-    }
+    for host in instance.hosts { byHost[host.normalized] = instance }
   }
 
   /// The hosts of one cloud: the cache's first, then the given one. For an unknown cloud, only the host.
   public func aliases(of host: String) -> [String] {
     guard let instance = byHost[host.normalized] else { return [host.normalized] }
-    let others = [host] + instance.aliases + [instance.preferredNetwork]
-    return others.reduce(into: [instance.preferredCache.normalized]) { hosts, other in
+    return ([host] + instance.hosts).reduce(into: [instance.preferredCache.normalized]) { hosts, other in
       if !hosts.contains(other.normalized) { hosts.append(other.normalized) }
     }
   }
@@ -61,20 +60,13 @@ public struct CloudInstances: Sendable {
         preferredNetwork: "login.microsoftonline.com", preferredCache: "login.windows.net",
         aliases: [
           "login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net",
-        ]),
-      CloudInstance(
-        preferredNetwork: "login.partner.microsoftonline.cn",
-        preferredCache: "login.partner.microsoftonline.cn",
-        aliases: ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"]),
-      CloudInstance(
-        preferredNetwork: "login.microsoftonline.us", preferredCache: "login.microsoftonline.us",
-        aliases: ["login.microsoftonline.us", "login.usgovcloudapi.net"]),
-      CloudInstance(
-        preferredNetwork: "login.windows-ppe.net", preferredCache: "login.windows-ppe.net",
-        aliases: ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"]),
+        ])
     ]
       + [
-        "login.microsoftonline.de", "login-us.microsoftonline.com", "login.sovcloud-identity.fr",
-        "login.sovcloud-identity.de", "login.sovcloud-identity.sg",
-      ].map { CloudInstance(preferredNetwork: $0, preferredCache: $0, aliases: [$0]) })
+        ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"],
+        ["login.microsoftonline.us", "login.usgovcloudapi.net"],
+        ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"],
+        ["login.microsoftonline.de"], ["login-us.microsoftonline.com"], ["login.sovcloud-identity.fr"],
+        ["login.sovcloud-identity.de"], ["login.sovcloud-identity.sg"],
+      ].map { CloudInstance(preferredNetwork: $0[0], preferredCache: $0[0], aliases: $0) })
 }
