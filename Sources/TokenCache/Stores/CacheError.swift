@@ -58,10 +58,4 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
   static func damaged(_ reason: String) -> CacheError {
     CacheError(.damaged, "The cache cannot be read: \(reason).")
   }
-
-  static func invalidGroup(_ name: String) -> CacheError {
-    CacheError(
-      .invalidGroup, "\"\(name)\" is not a valid keychain group.",
-      advice: "Use a name in reverse-DNS form, such as com.example.shared.")
-  }
 }

@@ -26,7 +26,11 @@ public struct KeychainGroup: Sendable, Hashable, CustomStringConvertible {
         guard let first = label.first, first.isLetterOrDigit else { return false }
         return label.allSatisfy { $0.isLetterOrDigit || $0 == "-" || $0 == "_" }
       }
-    guard isValid else { throw CacheError.invalidGroup(name) }
+    guard isValid else {
+      throw CacheError(
+        .invalidGroup, "\"\(name)\" is not a valid keychain group.",
+        advice: "Use a name in reverse-DNS form, such as com.example.shared.")
+    }
     self.name = name
   }
 
