@@ -91,11 +91,11 @@ extension GroupContents {
 
   /// Moves what stands of an account in the shard without an account into the account's shard.
   mutating func moveAccountMetadata(at place: MetadataPlace) {
-    guard let id = place.homeAccountID, place.account != place.common, documents[place.common] != nil,
-      let (key, older) = self[place.common].takeAccountMetadata(clientID: place.clientID, of: id)
-    else { return }
-    if self[place.account].accountMetadata(clientID: place.clientID) == nil {
-      self[place.account].accountMetadata.put(older, at: key)
+    guard let id = place.homeAccountID, let older = olderMetadata(at: place) else { return }
+    let keys = self[place.common].accountMetadataKeys(place.clientID)
+    self[place.common].removeAccountMetadata(of: id, at: keys)
+    if let key = keys.first, self[place.account].accountMetadata(clientID: place.clientID) == nil {
+      self[place.account].accountMetadata.put(older.only(id), at: key)
     } else {
       self[place.account].updateAccountMetadata(clientID: place.clientID) { $0.prefer(older, of: id) }
     }
@@ -131,24 +131,12 @@ extension CacheDocument {
     for key in keys.dropFirst() { accountMetadata[key] = nil }
   }
 
-  /// Removes a client's metadata of an account and returns it with the key of the client's record.
-  fileprivate mutating func takeAccountMetadata(
-    clientID: String, of homeAccountID: String
-  ) -> (key: String, metadata: AccountMetadata)? {
-    let keys = accountMetadataKeys(clientID)
-    guard let key = keys.first, let metadata = accountMetadata(clientID: clientID),
-      metadata.hasAccount(homeAccountID)
-    else { return nil }
-    removeAccountMetadata(of: homeAccountID, at: keys)
-    return (key, metadata.only(homeAccountID))
-  }
-
   /// Removes the metadata of an account, and records that are empty then.
   mutating func removeAccountMetadata(of homeAccountID: String) {
     removeAccountMetadata(of: homeAccountID, at: Array(accountMetadata.keys))
   }
 
-  private mutating func removeAccountMetadata(of homeAccountID: String, at keys: [String]) {
+  fileprivate mutating func removeAccountMetadata(of homeAccountID: String, at keys: [String]) {
     for key in keys where accountMetadata[key]?.hasAccount(homeAccountID) ?? false {
       accountMetadata[key]?.removeAccount(homeAccountID)
       if accountMetadata[key]?.isBlank ?? false { accountMetadata[key] = nil }
@@ -156,7 +144,7 @@ extension CacheDocument {
   }
 
   /// The keys of a client's records: the one that its id makes first, the others in order.
-  private func accountMetadataKeys(_ clientID: String) -> [String] {
+  fileprivate func accountMetadataKeys(_ clientID: String) -> [String] {
     let keys = accountMetadata.filter { clientID.matches($0.value.clientID) }.keys
     guard keys.count > 1 else { return Array(keys) }
     let own = AccountMetadata(clientID: clientID).serializedKey
