@@ -31,8 +31,14 @@ public struct TokenRecords: Sendable {
     guard let homeAccountID = clientInfo?.homeAccountID ?? request.homeAccountID?.normalized ?? named else {
       throw CacheError(.invalidResponse, "The token response does not say whose tokens it holds.")
     }
-    let realm = Self.realm(
-      claims: claims, home: clientInfo?.utid ?? Tenant.home(of: homeAccountID), request: request)
+    let home = clientInfo?.utid ?? Tenant.home(of: homeAccountID)
+    let realm =
+      switch request.authority {
+      case .aad: claims?.tenantID ?? request.realm ?? home
+      // The tenant in an ID token depends on the policy, so the home tenant is used.
+      case .b2c, .ciam: home ?? request.realm ?? claims?.tenantID
+      case .adfs: request.realm
+      }
     func credential(_ type: CredentialType, _ secret: String) -> Credential {
       var credential = Credential(
         type: type, homeAccountID: homeAccountID, environment: request.environment,
@@ -93,15 +99,6 @@ public struct TokenRecords: Sendable {
       account.clientInfo = clientInfo?.raw
       account.source = request.source
       return account
-    }
-  }
-
-  /// In B2C and CIAM the tenant in an ID token depends on the policy, so the home tenant is used.
-  private static func realm(claims: IDTokenClaims?, home: String?, request: TokenRequest) -> String? {
-    switch request.authority {
-    case .aad: claims?.tenantID ?? request.realm ?? home
-    case .b2c, .ciam: home ?? request.realm ?? claims?.tenantID
-    case .adfs: request.realm
     }
   }
 }
