@@ -51,7 +51,7 @@ struct GroupItems {
       }
       let readable = copies.compactMap(\.document)
       guard var document = readable.last else { continue }
-      for newer in readable.dropLast().reversed() { document.merge(copy: newer) }
+      for newer in readable.dropLast().reversed() { document.merge(newer, in: .known) }
       documents[shard] = document
       if readable.count > 1 {
         unmerged.insert(shard)

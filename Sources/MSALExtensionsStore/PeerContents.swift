@@ -30,7 +30,7 @@ extension PeerContents {
       var payload = unsafe item.payload.withUnsafeBytes { unsafe Data($0) }
       defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
       guard let decoded = try PayloadEncoding.decode(payload) else { continue }
-      if encoding == nil { document = decoded.0 } else { document.merge(copy: decoded.0) }
+      if encoding == nil { document = decoded.0 } else { document.merge(decoded.0, in: .known) }
       encoding = decoded.1
     }
     self.init(document: document, encoding: encoding, copies: items.count, paths: items.map(\.path))

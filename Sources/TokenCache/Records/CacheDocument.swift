@@ -123,9 +123,6 @@ extension CacheDocument {
     defer { wipe(&json) }
     return unsafe json.withUnsafeBytes(body)
   }
-
-  /// Merges another copy of the same shard: of two records for one thing the newer stays.
-  package mutating func merge(copy: CacheDocument) { merge(copy, in: .known) }
 }
 
 extension CacheDocument: CustomStringConvertible, CustomReflectable {
