@@ -38,17 +38,11 @@ struct AccessorMemory {
     }
   }
 
-  /// A shard's document, empty if the shard does not exist; `nil` unless the shard is remembered.
-  private func document(_ shard: ShardID) -> CacheDocument? {
-    guard isComplete || known.contains(shard) else { return nil }
-    return documents[shard] ?? CacheDocument()
-  }
-
   /// The result of a lookup, computed once; `nil` unless the account's shard is remembered.
   mutating func result(_ lookup: TokenLookup, in group: KeychainGroup) -> TokenLookupResult? {
     if let result = results[lookup] { return result }
     let shard = ShardID(homeAccountID: lookup.homeAccountID, group: group)
-    guard let document = document(shard) else { return nil }
+    guard let document = contents(.some([shard]))?[shard] else { return nil }
     if results.count >= Self.maximumResults { results = [:] }
     let result = TokenLookupResult(of: lookup, in: document, clouds: clouds)
     results[lookup] = result
