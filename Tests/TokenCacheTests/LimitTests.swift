@@ -62,7 +62,8 @@ struct LimitTests {
     documents[ShardID(homeAccountID: nil, group: .default), default: CacheDocument()].accountMetadata["m"] =
       AccountMetadata(fields: ["client_id": "c", "account_metadata_map": .object(metadata)])
     let snapshot = CacheSnapshot(
-      contents: GroupContents(documents: documents), group: .default, clouds: .known)
+      contents: GroupContents(documents: documents), cache: TokenCacheAccessor(store: InMemoryStore()),
+      clouds: .known)
     #expect(try snapshot.accounts(AccountFilter(clientID: "c")).count == 25_000)
   }
 

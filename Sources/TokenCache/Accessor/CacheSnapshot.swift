@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The contents of a group at one moment: its records, its accounts, and the problems of what could not be read.
 public struct CacheSnapshot: Sendable {
   let contents: GroupContents
-  let group: KeychainGroup
+  let cache: TokenCacheAccessor
   let clouds: CloudInstances
 
   /// The problems found, for example shards that cannot be read.
@@ -15,8 +15,8 @@ public struct CacheSnapshot: Sendable {
   /// The whole group as one unified cache, which any MSAL library reads, without the private key of bound tokens, which
   /// no other program may have.
   public var document: CacheDocument {
-    let common = ShardID(homeAccountID: nil, group: group)
     // What the shard without an account knows of accounts is newer.
+    let common = cache.commonShard
     let shards = contents.documents.sorted {
       ($0.key == common ? "" : $0.key.rawValue) < ($1.key == common ? "" : $1.key.rawValue)
     }
@@ -39,17 +39,20 @@ public struct CacheSnapshot: Sendable {
     var accounts = contents.documents.values.accounts(clientID: filter.clientID, in: clouds)
     accounts.removeAll { !filter.matches($0) }
     if filter.signedInOnly, let clientID = filter.clientID {
-      let common = ShardID(homeAccountID: nil, group: group)
-      try contents.checkReadable([common])
-      let signedIn = SignedInAccounts(clientID, in: contents[common], clouds: clouds)
+      try contents.checkReadable([cache.commonShard])
+      let common = contents[cache.commonShard]
+      // Those that older versions have written.
+      let states = common.accountMetadata(clientID: clientID)?.signInStates ?? [:]
+      let family = common.family(of: clientID, environment: nil, in: clouds)
       accounts.removeAll { account in
-        let shard = ShardID(homeAccountID: account.homeAccountID, group: group)
-        return !signedIn.contains(account.homeAccountID, in: contents[shard])
+        let id = account.homeAccountID
+        return !contents[cache.shard(id)]
+          .isSignedIn(id, to: clientID, of: family, olderState: states[id.normalized] ?? .unknown)
       }
     }
     guard accounts.isEmpty else { return accounts }
     if let id = filter.homeAccountID {
-      try contents.checkReadable([ShardID(homeAccountID: id, group: group)])
+      try contents.checkReadable([cache.shard(id)])
     } else {
       try checkComplete()
     }
@@ -62,10 +65,7 @@ public struct CacheSnapshot: Sendable {
   package func accountMetadata(
     clientID: String, of homeAccountID: String
   ) throws(CacheError) -> AccountMetadata? {
-    let place = MetadataPlace(
-      clientID: clientID, homeAccountID: homeAccountID,
-      account: ShardID(homeAccountID: homeAccountID, group: group),
-      common: ShardID(homeAccountID: nil, group: group))
+    let place = cache.place(ofMetadata: clientID, of: homeAccountID)
     try contents.checkReadable(place.shards)
     return contents.accountMetadata(at: place)
   }
@@ -85,15 +85,14 @@ public struct CacheSnapshot: Sendable {
   ///
   /// - Returns: The tokens, each secret once.
   public func refreshTokens(for lookup: TokenLookup) -> [RefreshToken] {
-    let shard = ShardID(homeAccountID: lookup.homeAccountID, group: group)
-    let tokens = contents[shard].refreshTokens.sorted { $0.key < $1.key }
+    let tokens = contents[cache.shard(lookup.homeAccountID)].refreshTokens.sorted { $0.key < $1.key }
       .compactMap { RefreshToken($0.value) }
       .filter {
         clouds.canonical($0.environment) == clouds.canonical(lookup.environment)
-          && (lookup.homeAccountID ?? "").normalized == ($0.homeAccountID ?? "").normalized
+          && (lookup.homeAccountID ?? "").normalized == $0.credential.normalizedOwner
       }
       .sorted { ($0.lastModified ?? .distantPast) > ($1.lastModified ?? .distantPast) }
-    let family = contents[ShardID(homeAccountID: nil, group: group)]
+    let family = contents[cache.commonShard]
       .family(of: lookup.clientID, environment: lookup.environment, in: clouds)
     let own = tokens.filter { $0.familyID == nil && lookup.clientID.matches($0.clientID) }
     let shared = tokens.filter { token in
@@ -115,7 +114,7 @@ extension TokenCacheAccessor {
 
   /// Reads shards at once.
   func snapshot(_ shards: ShardSelection) async throws(CacheError) -> CacheSnapshot {
-    CacheSnapshot(contents: try await contents(shards), group: group, clouds: clouds)
+    CacheSnapshot(contents: try await contents(shards), cache: self, clouds: clouds)
   }
 }
 

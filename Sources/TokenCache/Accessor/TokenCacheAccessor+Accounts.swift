@@ -15,30 +15,20 @@ extension TokenCacheAccessor {
   }
 }
 
-/// The accounts that are signed in to a client.
-struct SignedInAccounts {
-  private let clientID: String
-  /// Those that older versions have written.
-  private let states: [String: SignInState]
-  private let family: String?
-
-  init(_ clientID: String, in common: CacheDocument, clouds: CloudInstances) {
-    self.clientID = clientID
-    states = common.accountMetadata(clientID: clientID)?.signInStates ?? [:]
-    family = common.family(of: clientID, environment: nil, in: clouds)
-  }
-
-  /// Whether an account is signed in, with the account's shard.
-  func contains(_ homeAccountID: String, in document: CacheDocument) -> Bool {
-    var state = states[homeAccountID.normalized] ?? .unknown
+extension CacheDocument {
+  /// Whether the account of this shard is signed in to a client. What the shard without an account says counts.
+  func isSignedIn(
+    _ homeAccountID: String, to clientID: String, of family: String?, olderState: SignInState
+  ) -> Bool {
+    var state = olderState
     if state == .unknown {
-      state = document.accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown
+      state = accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown
     }
     switch state {
     case .signedIn: return true
     case .signedOut: return false
     case .unknown:
-      return document.refreshTokens.values.contains { token in
+      return refreshTokens.values.contains { token in
         homeAccountID.matches(token.homeAccountID)
           && (clientID.matches(token.clientID) || (family?.matches(token.familyID) ?? false))
       }
@@ -50,20 +40,14 @@ extension Sequence where Element == CacheDocument {
   /// The accounts in these documents, in the order of their user names and ids, with one profile for each
   /// tenant.
   func accounts(clientID: String?, in clouds: CloudInstances) -> [Account] {
-    var records: [String: [AccountRecord]] = [:]
-    var idTokens: [String: [Credential]] = [:]
-    for document in self {
-      for record in document.accounts.values {
-        guard let id = record.homeAccountID?.normalized else { continue }
-        records[id, default: []].append(record)
-      }
-      guard let clientID else { continue }
-      for credential in document.idTokens.values where clientID.matches(credential.clientID) {
-        idTokens[(credential.homeAccountID ?? "").normalized, default: []].append(credential)
-      }
+    var records = Dictionary(grouping: flatMap(\.accounts.values), by: \.normalizedOwner)
+    records[""] = nil
+    let idTokens = clientID.map { clientID in
+      let tokens = flatMap(\.idTokens.values).filter { clientID.matches($0.clientID) }
+      return Dictionary(grouping: tokens, by: \.normalizedOwner)
     }
     return records.map { id, records in
-      Account(homeAccountID: id, records: records, idTokens: idTokens[id] ?? [], clouds: clouds)
+      Account(homeAccountID: id, records: records, idTokens: idTokens?[id] ?? [], clouds: clouds)
     }.sorted {
       (($0.username ?? "").normalized, $0.homeAccountID) < (($1.username ?? "").normalized, $1.homeAccountID)
     }
@@ -79,9 +63,7 @@ extension Account {
     // names its tenant is preferred to one with "common".
     let ordered = records.map { (($0.realm?.normalized == $0.tenant ? 0 : 1, $0.serializedKey), $0) }
       .sorted { $0.0 < $1.0 }.map(\.1)
-    let tokens = Dictionary(grouping: idTokens) {
-      Tenant.resolve(realm: $0.realm, homeAccountID: homeAccountID)
-    }
+    let tokens = Dictionary(grouping: idTokens, by: \.tenant)
     let profiles = Dictionary(grouping: ordered, by: \.tenant).map { tenant, twins in
       TenantProfile(
         tenantID: tenant,
@@ -108,8 +90,4 @@ extension [Credential] {
   fileprivate var firstIDToken: IDToken? {
     map { ($0.serializedKey, $0) }.sorted { $0.0 < $1.0 }.lazy.compactMap { IDToken($0.1) }.first
   }
-}
-
-extension AccountRecord {
-  fileprivate var tenant: String { Tenant.resolve(realm: realm, homeAccountID: homeAccountID) }
 }

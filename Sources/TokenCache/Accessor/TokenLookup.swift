@@ -44,7 +44,7 @@ extension TokenLookup {
 
 /// The access tokens for a request, expired or not.
 struct TokenLookupResult: Sendable {
-  /// The tokens, in the order of their keys.
+  /// The tokens, the newest first.
   private let tokens: [FoundAccessToken.Record]
 
   /// - Parameters:
@@ -52,9 +52,8 @@ struct TokenLookupResult: Sendable {
   ///   - document: The account's shard.
   ///   - clouds: Which hosts name the same cloud.
   init(of lookup: TokenLookup, in document: CacheDocument, clouds: CloudInstances) {
-    let serving = document.accessTokens.sorted { $0.key < $1.key }
-      .compactMap { AccessToken($0.value) }
-      .filter { lookup.isServed(by: $0, in: clouds) }
+    let serving = document.accessTokens(withAnyClaims: lookup, in: clouds)
+      .filter { $0.credential.requestedClaims == lookup.requestedClaims.nonBlank }
     // Both belong to an account's token.
     let account = lookup.homeAccountID.flatMap { id in
       [document].accounts(clientID: lookup.clientID, in: clouds).first { id.matches($0.homeAccountID) }
@@ -89,7 +88,7 @@ extension CacheDocument {
   /// The access tokens for a lookup whatever claims they were requested with, the newest first.
   func accessTokens(withAnyClaims lookup: TokenLookup, in clouds: CloudInstances) -> [AccessToken] {
     accessTokens.sorted { $0.key < $1.key }.compactMap { AccessToken($0.value) }
-      .filter { lookup.isServedIgnoringClaims(by: $0, in: clouds) }
+      .filter { lookup.isServed(by: $0, in: clouds) }
       .sorted { $0.credential.cachedAt ?? .distantPast > $1.credential.cachedAt ?? .distantPast }
   }
 
@@ -101,12 +100,8 @@ extension CacheDocument {
 }
 
 extension TokenLookup {
+  /// Whether a token serves, apart from the claims that it was requested with.
   fileprivate func isServed(by token: AccessToken, in clouds: CloudInstances) -> Bool {
-    token.credential.requestedClaims == requestedClaims.nonBlank
-      && isServedIgnoringClaims(by: token, in: clouds)
-  }
-
-  fileprivate func isServedIgnoringClaims(by token: AccessToken, in clouds: CloudInstances) -> Bool {
     let credential = token.credential
     return scheme.matches(credential) && matches(credential, in: clouds)
       && credential.extraParameters == nil
@@ -117,11 +112,11 @@ extension TokenLookup {
   /// Whether a credential has the client, account, cloud and tenant of the lookup.
   fileprivate func matches(_ credential: Credential, in clouds: CloudInstances) -> Bool {
     clientID.matches(credential.clientID)
-      && (homeAccountID ?? "").normalized == (credential.homeAccountID ?? "").normalized
+      && (homeAccountID ?? "").normalized == credential.normalizedOwner
       && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
       // Applications may leave the tenant open, and AD FS has none.
       && (realm == nil && (homeAccountID == nil || credential.realm == nil)
-        || tenant == Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID))
+        || tenant == credential.tenant)
   }
 }
 

@@ -74,6 +74,9 @@ extension CacheRecord {
     return Self(fields: fields.merging(more) { own, _ in own })
   }
 
+  /// The account of the record; empty if it belongs to no account.
+  var normalizedOwner: String { (owner ?? "").normalized }
+
   /// When the record was written, if it says so.
   var age: Date { date("last_modification_time") ?? date("cached_at") ?? .distantPast }
 

@@ -42,9 +42,8 @@ extension CacheDocument {
   }
 
   private func split(_ section: some CacheSection, into parts: inout [String: CacheDocument]) {
-    for (owner, records) in Dictionary(
-      grouping: self[keyPath: section.records], by: { ($0.value.owner ?? "").normalized })
-    {
+    let byOwner = Dictionary(grouping: self[keyPath: section.records], by: \.value.normalizedOwner)
+    for (owner, records) in byOwner {
       parts[owner, default: CacheDocument()][keyPath: section.records] = Dictionary(
         uniqueKeysWithValues: records.map { ($0.key, $0.value) })
     }
@@ -59,7 +58,7 @@ extension CacheDocument {
   }
 
   private func owners(in section: some CacheSection) -> Set<String> {
-    Set(self[keyPath: section.records].values.map { ($0.owner ?? "").normalized })
+    Set(self[keyPath: section.records].values.map(\.normalizedOwner))
   }
 
   /// Merges the records of another cache.
@@ -86,13 +85,10 @@ extension CacheDocument {
     // keys come first, so that none takes another's key.
     let records = self[keyPath: section.records]
     for (key, member) in (other.nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key > $1.key }) {
-      func isTaken(_ place: String) -> Bool {
-        if records[place] != nil { return true }
+      let place = records.freeKey(key) { place in
         guard place != key, let mine = nonObjectMembers[section.name]?[place] else { return false }
         return mine != member
       }
-      var place = key
-      while isTaken(place) { place += "-" }
       nonObjectMembers[section.name, default: [:]][place] = member
     }
   }

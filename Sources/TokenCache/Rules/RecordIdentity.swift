@@ -14,19 +14,19 @@ package struct RecordIdentity: Hashable, Sendable {
   /// The identity of an access token without its scopes and claims.
   init(siblingsOf credential: Credential, in clouds: CloudInstances) {
     parts = [
-      (credential.string("credential_type") ?? "").normalized, (credential.homeAccountID ?? "").normalized,
+      (credential.string("credential_type") ?? "").normalized, credential.normalizedOwner,
       clouds.canonical(credential.environment ?? ""),
     ]
     extraParameters = credential.extraParameters
     switch credential.credentialType.section {
     case .accessToken:
       parts += [
-        (credential.clientID ?? "").normalized, Self.tenant(credential),
+        (credential.clientID ?? "").normalized, credential.tenant,
         (credential.applicationIdentifier ?? "").normalized, credential.schemeName,
       ]
       // Its type is unknown: it may be a family's refresh token.
       if credential.credentialType == .other { parts.append((credential.familyID ?? "").normalized) }
-    case .idToken: parts += [(credential.clientID ?? "").normalized, Self.tenant(credential)]
+    case .idToken: parts += [(credential.clientID ?? "").normalized, credential.tenant]
     // MSAL for Python keeps one token of a family for each client.
     case .refreshToken:
       parts += [(credential.familyID ?? "").normalized, (credential.clientID ?? "").normalized]
@@ -43,10 +43,6 @@ package struct RecordIdentity: Hashable, Sendable {
   fileprivate init(familyOf token: Credential, in clouds: CloudInstances) {
     self.init(siblingsOf: token, in: clouds)
     parts.removeLast()
-  }
-
-  private static func tenant(_ credential: Credential) -> String {
-    Tenant.resolve(realm: credential.realm, homeAccountID: credential.homeAccountID)
   }
 }
 
@@ -66,10 +62,7 @@ extension AccountRecord {
   package var owner: String? { homeAccountID }
 
   package func identity(in clouds: CloudInstances) -> RecordIdentity {
-    RecordIdentity([
-      (homeAccountID ?? "").normalized, clouds.canonical(environment ?? ""),
-      Tenant.resolve(realm: realm, homeAccountID: homeAccountID),
-    ])
+    RecordIdentity([normalizedOwner, clouds.canonical(environment ?? ""), tenant])
   }
 }
 

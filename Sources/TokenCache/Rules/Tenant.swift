@@ -26,3 +26,11 @@ public enum Tenant {
     return String(tenant)
   }
 }
+
+extension Credential {
+  package var tenant: String { Tenant.resolve(realm: realm, homeAccountID: homeAccountID) }
+}
+
+extension AccountRecord {
+  var tenant: String { Tenant.resolve(realm: realm, homeAccountID: homeAccountID) }
+}
