@@ -43,9 +43,7 @@ public struct Authority: Sendable, Hashable {
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is not an authority's.
   public init(url: URL) throws(IdentityError) {
-    let address = try Address(url)
-    let isADFS = address.path.first?.lowercased() == "adfs"
-    try self.init(address, kind: address.isB2C ? .b2c : isADFS ? .adfs : address.isCIAM ? .ciam : .aad)
+    try self.init(url, kind: nil)
   }
 
   /// Takes an address as ``init(url:)`` does, from a text.
@@ -60,7 +58,7 @@ public struct Authority: Sendable, Hashable {
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that cannot be one of that kind.
   public init(url: URL, kind: Kind) throws(IdentityError) {
-    try self.init(Address(url), kind: kind)
+    try self.init(url, kind: kind)
   }
 
   /// Returns the authority for another tenant. One of B2C keeps its policy.
@@ -68,9 +66,9 @@ public struct Authority: Sendable, Hashable {
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
   ///   an authority without tenants.
   public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
-    guard let current = self.tenant, tenant == current || Address.isSegment(tenant) else {
-      throw .invalidAuthority("\(address) cannot have the tenant \(tenant).")
-    }
+    guard let current = self.tenant,
+      tenant == current || !["", ".", ".."].contains(tenant) && FormEncoding.encode(tenant) == tenant
+    else { throw .invalidAuthority("\(address) cannot have the tenant \(tenant).") }
     if tenant == current { return self }
     var path = [tenant]
     if kind == .b2c {
@@ -80,16 +78,30 @@ public struct Authority: Sendable, Hashable {
     return Authority(kind: kind, host: host, path: path, tenant: tenant)
   }
 
-  private init(_ address: Address, kind: Kind) throws(IdentityError) {
-    var path = address.path
+  /// Takes an address of the given kind, else of the kind that its form says.
+  private init(_ url: URL, kind given: Kind?) throws(IdentityError) {
+    guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+      parts.scheme?.lowercased() == "https"
+    else { throw .invalidAuthority("authority must use HTTPS.") }
+    guard let host = url.authorityHost else {
+      throw .invalidAuthority("authority must have a host and no user name.")
+    }
+    var path = parts.percentEncodedPath.split(separator: "/").map(String.init)
+    guard !path.contains(".."), !path.contains(".") else {
+      throw .invalidAuthority("authority must not have dots for directories in its path.")
+    }
     var tenant = path.first
+    let isB2C = tenant?.lowercased() == "tfp" || host.hasSuffix(".b2clogin.com")
+    let isADFS = tenant?.lowercased() == "adfs"
+    let isCIAM = ("." + host).hasSuffix(".ciamlogin.com")
+    let kind = given ?? (isB2C ? .b2c : isADFS ? .adfs : isCIAM ? .ciam : .aad)
     switch kind {
     case .aad:
       guard tenant != nil else { throw .invalidAuthority("authority must have AAD tenant.") }
-      guard tenant?.lowercased() != "adfs" else {
+      guard !isADFS else {
         throw .invalidAuthority("Trying to initialize AAD authority with ADFS authority url.")
       }
-      guard !address.isB2C else {
+      guard !isB2C else {
         throw .invalidAuthority("Trying to initialize AAD authority with B2C authority url.")
       }
       path = Array(path.prefix(1))
@@ -102,10 +114,12 @@ public struct Authority: Sendable, Hashable {
       }
       (path, tenant) = (Array(path.prefix(count)), path[count - 2])
     case .adfs:
-      guard tenant?.lowercased() == "adfs" else { throw .invalidAuthority("It is not ADFS authority.") }
+      guard isADFS else { throw .invalidAuthority("It is not ADFS authority.") }
       (path, tenant) = (["adfs"], nil)
     case .ciam:
-      tenant = tenant ?? address.ciamTenant
+      if tenant == nil, host.hasSuffix(".ciamlogin.com") {
+        tenant = host.split(separator: ".").first.map { "\($0).onmicrosoft.com" }
+      }
       guard let tenant else {
         throw .invalidAuthority(
           "Non-custom CIAM authority should have at least 3 segments in the path "
@@ -114,7 +128,7 @@ public struct Authority: Sendable, Hashable {
       path = [tenant]
     case .oidc: tenant = nil
     }
-    self.init(kind: kind, host: address.host, path: path, tenant: tenant)
+    self.init(kind: kind, host: host, path: path, tenant: tenant)
   }
 
   private init(kind: Kind, host: String, path: [String], tenant: String?) {
@@ -153,41 +167,5 @@ extension Authority {
 extension IdentityError {
   fileprivate static func invalidAuthority(_ reason: String) -> IdentityError {
     IdentityError(.invalidParameter, reason)
-  }
-}
-
-/// The parts of an address that name an authority.
-private struct Address {
-  let host: String
-  let path: [String]
-
-  init(_ url: URL) throws(IdentityError) {
-    guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-      parts.scheme?.lowercased() == "https"
-    else { throw .invalidAuthority("authority must use HTTPS.") }
-    guard let host = url.authorityHost else {
-      throw .invalidAuthority("authority must have a host and no user name.")
-    }
-    self.host = host
-    path = parts.percentEncodedPath.split(separator: "/").map(String.init)
-    guard !path.contains(".."), !path.contains(".") else {
-      throw .invalidAuthority("authority must not have dots for directories in its path.")
-    }
-  }
-
-  private static let ciamDomain = ".ciamlogin.com"
-
-  var isB2C: Bool { path.first?.lowercased() == "tfp" || host.hasSuffix(".b2clogin.com") }
-
-  var isCIAM: Bool { ("." + host).hasSuffix(Self.ciamDomain) }
-
-  /// The tenant that the host names.
-  var ciamTenant: String? {
-    guard host.hasSuffix(Self.ciamDomain) else { return nil }
-    return host.split(separator: ".").first.map { "\($0).onmicrosoft.com" }
-  }
-
-  static func isSegment(_ text: String) -> Bool {
-    !["", ".", ".."].contains(text) && FormEncoding.encode(text) == text
   }
 }
