@@ -35,7 +35,8 @@ public struct ClaimsRequest: Sendable, Hashable {
     }
   }
 
-  private var claims: [Target: [Claim]] = [:]
+  /// By their names.
+  private var claims: [Target: [String: Claim]] = [:]
 
   public init() {}
 
@@ -71,18 +72,14 @@ public struct ClaimsRequest: Sendable, Hashable {
   /// Whether nothing is asked for.
   public var isEmpty: Bool { claims.values.allSatisfy(\.isEmpty) }
 
-  /// What is asked for in one token.
-  public func claims(for target: Target) -> [Claim] { claims[target] ?? [] }
+  /// What is asked for in one token, in the order of the names.
+  public func claims(for target: Target) -> [Claim] {
+    (claims[target] ?? [:]).values.sorted { $0.name < $1.name }
+  }
 
   /// Asks for a claim, in place of an earlier request for the same one.
   public mutating func request(_ claim: Claim, for target: Target) {
-    var claims = claims(for: target)
-    if let index = claims.firstIndex(where: { $0.name == claim.name }) {
-      claims[index] = claim
-    } else {
-      claims.append(claim)
-    }
-    self.claims[target] = claims
+    claims[target, default: [:]][claim.name] = claim
   }
 
   /// Asks for a claim no more.
@@ -90,9 +87,7 @@ public struct ClaimsRequest: Sendable, Hashable {
   /// - Returns: Whether it was asked for.
   @discardableResult
   public mutating func remove(_ name: String, for target: Target) -> Bool {
-    guard let index = claims(for: target).firstIndex(where: { $0.name == name }) else { return false }
-    claims[target]?.remove(at: index)
-    return true
+    claims[target]?.removeValue(forKey: name) != nil
   }
 
   /// Tells the server what the client can deal with, such as `cp1` for claims challenges, by the claim
@@ -107,8 +102,7 @@ public struct ClaimsRequest: Sendable, Hashable {
   public var members: JSONObject {
     var targets: JSONObject = [:]
     for (target, claims) in claims where !claims.isEmpty {
-      let members = claims.map { ($0.name, $0.additionalInfo?.json ?? .null) }
-      targets[target.rawValue] = .object(Dictionary(members) { _, last in last })
+      targets[target.rawValue] = .object(claims.mapValues { $0.additionalInfo?.json ?? .null })
     }
     return targets
   }
