@@ -92,10 +92,9 @@ struct BrokerRefusal {
 
   /// What the server said, by its own words where the broker hands them on.
   private func refused(_ otherwise: String, _ code: IdentityError.Code) -> IdentityError {
-    let failure = OAuthFailure(
-      error: oauthError?.printable(limit: 200) ?? otherwise, subError: subError?.printable(limit: 200),
+    var error = IdentityError(
+      refusal: oauthError?.printable(limit: 200) ?? otherwise, subError: subError?.printable(limit: 200),
       description: context, codes: context?.stsErrorCodes ?? [])
-    var error = IdentityError(failure)
     error.code = code
     error.message =
       switch code {
@@ -103,7 +102,7 @@ struct BrokerRefusal {
       case .workplaceJoinRequired: "The device must be registered with the organisation."
       default: context ?? "The identity broker refused the request."
       }
-    if failure.codes.contains(where: [50011, 500_112, 7_000_218].contains) {
+    if error.stsErrorCodes.contains(where: [50011, 500_112, 7_000_218].contains) {
       error.advice =
         "Register https://login.microsoftonline.com/common/oauth2/nativeclient, in a national cloud with the host of its "
         + "sign-in page, as a redirect URI of the application, under \"Mobile and desktop applications\"."

@@ -36,7 +36,7 @@ public struct AuthenticationResult: Sendable {
 
   private var contents: Contents { shared.contents }
   /// Shared, so that returning a remembered result copies nothing.
-  private let shared: Shared
+  private var shared: Shared
 
   private struct Contents: Sendable {
     var accessToken: String
@@ -63,23 +63,21 @@ public struct AuthenticationResult: Sendable {
     claims: IDTokenClaims?, account: Account, tenantProfile: TenantProfile?, authority: Authority,
     correlationID: UUID, isExtendedLifetime: Bool = false, cacheError: CacheError? = nil, source: Source
   ) {
-    let contents = Contents(
-      accessToken: accessToken, tokenType: tokenType, expiresOn: expiresOn, scopes: scopes, idToken: idToken,
-      claims: claims, account: account, tenantProfile: tenantProfile, authority: authority,
-      isExtendedLifetime: isExtendedLifetime, cacheError: cacheError, source: source)
-    self.init(contents, correlationID)
-  }
-
-  private init(_ contents: Contents, _ correlationID: UUID) {
-    shared = Shared(contents)
+    shared = Shared(
+      Contents(
+        accessToken: accessToken, tokenType: tokenType, expiresOn: expiresOn, scopes: scopes,
+        idToken: idToken, claims: claims, account: account, tenantProfile: tenantProfile,
+        authority: authority, isExtendedLifetime: isExtendedLifetime, cacheError: cacheError, source: source))
     self.correlationID = correlationID
   }
 
-  /// The same with the token inside of something else, of another type.
-  func presenting(_ accessToken: String, tokenType: String) -> AuthenticationResult {
-    var contents = contents
-    (contents.accessToken, contents.tokenType) = (accessToken, tokenType)
-    return AuthenticationResult(contents, correlationID)
+  /// The same with the token inside of a request that is signed just now.
+  func presenting(by proof: PopProof, at now: Date) throws(IdentityError) -> AuthenticationResult {
+    var (result, contents) = (self, contents)
+    contents.accessToken = try proof.key.signedRequest(proof.scheme, accessToken: accessToken, at: now)
+    contents.tokenType = PopScheme.tokenType
+    result.shared = Shared(contents)
+    return result
   }
 
   /// The value of an `Authorization` header field; empty without an access token.

@@ -55,14 +55,6 @@ public protocol PopKey: Sendable {
 struct PopProof: Sendable {
   let scheme: PopScheme
   let key: any PopKey
-
-  /// A result with the token inside of a request that was signed just now.
-  func presenting(
-    _ result: AuthenticationResult, at now: Date
-  ) throws(IdentityError) -> AuthenticationResult {
-    let request = try key.signedRequest(scheme, accessToken: result.accessToken, at: now)
-    return result.presenting(request, tokenType: PopScheme.tokenType)
-  }
 }
 
 extension PopProof? {
@@ -80,26 +72,33 @@ extension PopProof? {
 }
 
 extension PublicClient {
-  /// Runs a request, with the key that its scheme needs. What is bound to the key leaves the client in signed HTTP
-  /// requests only.
+  /// Runs a request. What is bound to a key leaves the client in signed HTTP requests only.
   func run(
     _ request: some TokenParameters, _ account: Account?,
-    _ flow: (PopProof?) async throws(IdentityError) -> AuthenticationResult
+    _ flow: (ResolvedRequest) async throws(IdentityError) -> AuthenticationResult
   ) async throws(IdentityError) -> AuthenticationResult {
     try await addingRequestContext(request.correlationID, account) { () async throws(IdentityError) in
-      guard let proof = try await proof(for: request.authenticationScheme) else { return try await flow(nil) }
+      let resolved = try await resolve(request, account)
+      guard let proof = resolved.proof else { return try await flow(resolved) }
       do throws(IdentityError) {
-        return try proof.presenting(try await flow(proof), at: now())
+        return try await flow(resolved).presenting(by: proof, at: now())
       } catch {
         var error = error
-        if let result = error.result { error.result = try proof.presenting(result, at: now()) }
+        error.result = try error.result?.presenting(by: proof, at: now())
         throw error
       }
     }
   }
 
-  /// The key that a scheme needs.
-  func proof(for scheme: PopScheme?) async throws(IdentityError) -> PopProof? {
+  /// The request in the terms of the protocol, with the key that its scheme needs.
+  func resolve(
+    _ request: some TokenParameters, _ account: Account?
+  ) async throws(IdentityError) -> ResolvedRequest {
+    let proof = try await proof(for: request.authenticationScheme)
+    return try ResolvedRequest(request, account: account, proof: proof, of: self)
+  }
+
+  private func proof(for scheme: PopScheme?) async throws(IdentityError) -> PopProof? {
     guard let scheme else { return nil }
     guard let popKeys else {
       throw IdentityError(

@@ -23,11 +23,13 @@ public final class PublicClient: Sendable {
   let popKeys: (any PopKeyProvider)?
   package let broker: (any TokenBroker)?
   let isBrokerAllowed: @Sendable () -> Bool
-  let resolver: AuthorityResolver
-  let tokenEndpoint: TokenEndpoint
+  let sender: HTTPSender
+  let knownMetadata = Mutex<[Authority: Result<AuthorityMetadata, IdentityError>]>([:])
+  let metadataSearches = SharedWork<Authority, AuthorityMetadata>()
   let telemetry = ServerTelemetry()
   let throttle = Throttle()
-  let locks: AccountLocks
+  let lockDirectory: String
+  let lockQueues = Mutex<[ShardID: BlockingQueue]>([:])
   let renewals = SharedWork<SilentFlow.Key, AuthenticationResult>()
   let answers = Mutex(SilentAnswers())
   let browserSession: BrowserSession
@@ -96,7 +98,7 @@ public final class PublicClient: Sendable {
     let settings = HTTPSettings(
       retryCount: configuration.httpRetryCount, retryInterval: configuration.httpRetryInterval,
       timeout: configuration.httpTimeout)
-    let sender = HTTPSender(
+    sender = HTTPSender(
       transport: transport, settings: httpSettings ?? { settings }, timing: timing, log: log)
     self.configuration = configuration
     self.cache = cache
@@ -107,11 +109,8 @@ public final class PublicClient: Sendable {
     self.timing = timing
     self.log = log
     self.now = now
-    resolver = AuthorityResolver(configuration: configuration, cache: cache, sender: sender)
-    tokenEndpoint = TokenEndpoint(sender: sender, configuration: configuration, telemetry: telemetry)
     browserSession = BrowserSession(onEvent: onBrowserEvent)
-    let directory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path
-    locks = AccountLocks(directory: directory, cache: cache, log: log)
+    self.lockDirectory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path
   }
 
   /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252). A broker
@@ -119,8 +118,8 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await run(request, request.account) { (proof) async throws(IdentityError) in
-      try await InteractiveFlow(request, of: self, proof: proof).token()
+    try await run(request, request.account) { (resolved) async throws(IdentityError) in
+      try await InteractiveFlow(request: request, resolved: resolved).token()
     }
   }
 
@@ -131,8 +130,8 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
     if let result = rememberedResult(of: request) { return result }
-    return try await run(request, request.account) { (proof) async throws(IdentityError) in
-      try await SilentFlow(request, of: self, proof: proof).token()
+    return try await run(request, request.account) { (resolved) async throws(IdentityError) in
+      try await SilentFlow(request, resolved).token()
     }
   }
 
@@ -153,17 +152,17 @@ public final class PublicClient: Sendable {
     if let result = rememberedResult(of: request) { return result }
     return try await addingRequestContext(request.correlationID, request.account) {
       () async throws(IdentityError) in
-      let proof = try await proof(for: request.authenticationScheme)
-      let result = try await SilentFlow(request, of: self, proof: proof).tokenFromCache()
-      guard let proof, let result else { return result }
-      return try proof.presenting(result, at: now())
+      let resolved = try await resolve(request, request.account)
+      let result = try await SilentFlow(request, resolved).tokenFromCache()
+      guard let proof = resolved.proof, let result else { return result }
+      return try result.presenting(by: proof, at: now())
     }
   }
 
   /// Gets a token by having a person sign in on another device (RFC 8628).
   public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
-    try await run(request, nil) { (proof) async throws(IdentityError) in
-      try await DeviceFlow(request, of: self, proof: proof).token()
+    try await run(request, nil) { (resolved) async throws(IdentityError) in
+      try await DeviceFlow(request: request, resolved: resolved).token()
     }
   }
 
@@ -179,17 +178,6 @@ public final class PublicClient: Sendable {
   ///
   /// - Throws: ``IdentityError/Code/cache``.
   public func remove(_ account: Account) async throws(IdentityError) { try await signOut(account) }
-
-  /// Signs an account out of this client, and of more where that is asked for.
-  ///
-  /// - Throws: ``IdentityError``. What goes from the cache goes before the browser is asked.
-  public func signOut(
-    _ account: Account, _ options: SignOutOptions = SignOutOptions()
-  ) async throws(IdentityError) {
-    try await addingRequestContext(options.correlationID, account) { () async throws(IdentityError) in
-      try await SignOut(client: self, account: account, options: options).run()
-    }
-  }
 
   /// Takes the response that came to a scheme of the application's own.
   ///

@@ -49,12 +49,11 @@ struct AccountInErrorTests {
   /// A protection policy is about an account that only the server knows; it says which in the refusal.
   @Test func `The account that a server names in its refusal is the one`() throws {
     let clientInfo = Data(#"{"uid":"some","utid":"body"}"#.utf8).base64URL
-    let failure = try #require(
-      OAuthFailure(fields: [
+    let error = try #require(
+      IdentityError(refusal: [
         "error": "unauthorized_client", "suberror": "protection_policy_required",
         "adi": "alice@contoso.test", "client_info": .string(clientInfo),
       ]))
-    let error = IdentityError(failure)
     #expect(error.code == .serverProtectionPoliciesRequired)
     #expect(error.homeAccountID == "some.body" && error.displayableID == "alice@contoso.test")
   }
@@ -76,9 +75,9 @@ struct AccountInErrorTests {
       "error": "interaction_required", "error_codes": .array([.integer(50129)]),
       "error_description": "AADSTS50129: device",
     ]
-    let failure = try #require(OAuthFailure(fields: fields))
-    #expect(failure.code == .workplaceJoinRequired)
+    let error = try #require(IdentityError(refusal: fields))
+    #expect(error.code == .workplaceJoinRequired)
     // No one sees a silent request: signing in comes first.
-    #expect(IdentityError(failure).forSilentRequest.code == .interactionRequired)
+    #expect(error.forSilentRequest.code == .interactionRequired)
   }
 }

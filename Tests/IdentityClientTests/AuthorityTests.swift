@@ -320,6 +320,6 @@ struct AuthorityTests {
 
 extension PublicClient {
   fileprivate func resolve() async throws(IdentityError) -> AuthorityMetadata {
-    try await resolver.metadata(of: configuration.authority)
+    try await metadata(of: configuration.authority)
   }
 }

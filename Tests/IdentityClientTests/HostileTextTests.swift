@@ -23,11 +23,13 @@ struct HostileTextTests {
   }
 
   @Test func `A refusal's texts are one line of plain characters`() throws {
-    let failure = try #require(
-      OAuthFailure(parameters: [
+    let error = try #require(
+      IdentityError(redirect: [
         "error": Self.hostile, "error_subcode": Self.hostile, "error_description": Self.hostile,
       ]))
-    for text in [failure.error, failure.subError, failure.description] { #expect(text == "a [31m 31m z") }
+    for text in [error.oauthError, error.subError, error.oauthErrorDescription] {
+      #expect(text == "a [31m 31m z")
+    }
   }
 
   @Test(arguments: [

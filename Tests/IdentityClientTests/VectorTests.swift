@@ -110,8 +110,8 @@ struct VectorTests {
     let numbers = row.fields["stsErrorCodes"]?.arrayValue?.compactMap { $0.numberValue.map(Int.init) } ?? []
     let spellings = row.fields["caseInsensitive"] == .bool(true) ? [name, name.uppercased()] : [name]
     for spelling in spellings {
-      let failure = OAuthFailure(error: spelling, subError: row.string("subError"), codes: numbers)
-      #expect(IdentityError(failure).code == expected)
+      let error = IdentityError(refusal: spelling, subError: row.string("subError"), codes: numbers)
+      #expect(error.code == expected)
     }
   }
 

@@ -11,7 +11,7 @@ import HTTPTypes
   let answer = HTTPTransportResponse(HTTPResponse(status: .init(code: status)), body: input.dropFirst())
   let now = Date(timeIntervalSince1970: 1_800_000_000)
   do throws(IdentityError) {
-    let response = TokenResponse(fields: try TokenEndpoint.fields(of: answer))
+    let response = TokenResponse(fields: try answer.fields())
     if let token = response.idToken {
       let check = IDTokenCheck(
         clientID: "client", issuer: "https://login.example/{tenantid}", nonce: nil, now: now)
@@ -38,7 +38,7 @@ import HTTPTypes
 /// A discovery document leads nowhere but over https, and at a known cloud only to its hosts.
 @Sendable func fuzzDiscovery(_ input: Data) {
   guard
-    let answer = try? TokenEndpoint.fields(of: HTTPTransportResponse(HTTPResponse(status: .ok), body: input)),
+    let answer = try? HTTPTransportResponse(HTTPResponse(status: .ok), body: input).fields(),
     let oidc = URL(string: "https://issuer.example:8443/path")
   else { return }
   let clouds = CloudInstances.known

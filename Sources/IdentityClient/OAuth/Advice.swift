@@ -2,9 +2,9 @@
 /// nothing else depends on them.
 enum Advice {
   /// What to do about a refusal, where that is known.
-  static func `for`(_ failure: OAuthFailure) -> String? {
-    if let hint = failure.codes.lazy.compactMap({ hint($0) }).first { return hint }
-    guard failure.description?.hasPrefix("AADB2C90118") == true else { return nil }
+  static func `for`(_ codes: [Int], _ description: String?) -> String? {
+    if let hint = codes.lazy.compactMap({ hint($0) }).first { return hint }
+    guard description?.hasPrefix("AADB2C90118") == true else { return nil }
     return "The person asked to reset the password: start the policy for that."
   }
 

@@ -4,20 +4,15 @@ import TokenCache
 
 /// One sign-in on another device (RFC 8628).
 struct DeviceFlow: Sendable {
-  private let request: DeviceCodeRequest
-  private let resolved: ResolvedRequest
+  let request: DeviceCodeRequest
+  let resolved: ResolvedRequest
 
   /// By how much the server slows the client down (RFC 8628 section 3.5).
   private static let slowDown = Duration.seconds(5)
 
-  init(_ request: DeviceCodeRequest, of client: PublicClient, proof: PopProof?) throws(IdentityError) {
-    self.request = request
-    resolved = try ResolvedRequest(request, proof: proof, of: client)
-  }
-
   func token() async throws(IdentityError) -> AuthenticationResult {
     let client = resolved.client
-    let metadata = try await client.resolver.metadata(of: resolved.authority)
+    let metadata = try await client.metadata(of: resolved.authority)
     guard let endpoint = metadata.deviceAuthorizationEndpoint else {
       throw IdentityError(
         .invalidParameter, "The authority does not support sign-in on another device.",
@@ -28,7 +23,7 @@ struct DeviceFlow: Sendable {
     ask.form["claims"] = resolved.claims
     ask.countsInTelemetry = false
     let start = client.timing.uptime()
-    let authorization = try DeviceAuthorization(try await client.tokenEndpoint.send(ask), now: client.now())
+    let authorization = try DeviceAuthorization(try await ask.send(), now: client.now())
     await request.show(authorization.code)
 
     let grant = [
@@ -49,7 +44,7 @@ struct DeviceFlow: Sendable {
       if Task.isCancelled { throw .cancelled }
       let fields: JSONObject
       do throws(IdentityError) {
-        fields = try await client.tokenEndpoint.send(poll)
+        fields = try await poll.send()
       } catch {
         if error.isRefusal("authorization_pending") { continue }
         // A response that cannot be read is a proxy's.

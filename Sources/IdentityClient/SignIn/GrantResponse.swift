@@ -21,9 +21,7 @@ struct GrantResponse: Sendable {
   /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and
   ///   stand in the error.
   func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
-    let granted = Self.scope(in: fields)
-    let response = tokenResponse(fields, granted)
-    return try await result(of: response, try check(response), granted)
+    try await result(of: fields, try check(TokenResponse(fields: fields)))
   }
 
   /// Takes the response of a broker, which is stored as the broker's. Its statements are trusted: a program that can
@@ -40,27 +38,23 @@ struct GrantResponse: Sendable {
     }
     let home = try homeAccountID(of: token, claims)
     var fields: JSONObject = [
-      "token_type": "Bearer", "access_token": .string(token.accessToken),
+      "access_token": .string(token.accessToken),
       "expires_on": .integer(Int64(token.expiresOn.timeIntervalSince1970)),
     ]
     fields["scope"] = token.grantedScopes.map(JSONValue.string)
     fields["id_token"] = claims == nil ? nil : token.idToken.map(JSONValue.string)
     fields["client_info"] = ClientInfo(homeAccountID: home).map { .string($0.raw) }
-    let granted = Self.scope(in: fields)
-    return try await result(
-      of: tokenResponse(fields, granted), claims, granted, from: broker, account: token.account)
-  }
-
-  private func tokenResponse(_ fields: JSONObject, _ granted: String?) -> TokenResponse {
-    var fields = fields
-    fields["scope"] = request.scopes.target(granted: granted).map(JSONValue.string)
-    return TokenResponse(fields: fields)
+    return try await result(of: fields, claims, from: broker, account: token.account)
   }
 
   private func result(
-    of response: TokenResponse, _ claims: IDTokenClaims?, _ granted: String?,
-    from broker: (any TokenBroker)? = nil, account brokers: Account? = nil
+    of fields: JSONObject, _ claims: IDTokenClaims?, from broker: (any TokenBroker)? = nil,
+    account brokers: Account? = nil
   ) async throws(IdentityError) -> AuthenticationResult {
+    let granted = Self.scope(in: fields)
+    var fields = fields
+    fields["scope"] = request.scopes.target(granted: granted).map(JSONValue.string)
+    let response = TokenResponse(fields: fields)
     let records = try records(of: response, from: broker)
     let realm = (records.accessToken ?? records.idToken)?.realm
     let issued = authority.kind == .aad ? realm.flatMap { try? authority.replacingTenant(with: $0) } : nil

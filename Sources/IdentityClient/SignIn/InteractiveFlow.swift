@@ -5,15 +5,10 @@ import TokenCache
 
 /// One sign-in that a person takes part in: by a broker that asks people itself, else in a browser.
 struct InteractiveFlow: Sendable {
-  private let request: InteractiveRequest
-  private let resolved: ResolvedRequest
+  let request: InteractiveRequest
+  let resolved: ResolvedRequest
   private var client: PublicClient { resolved.client }
   private var configuration: ClientConfiguration { client.configuration }
-
-  init(_ request: InteractiveRequest, of client: PublicClient, proof: PopProof?) throws(IdentityError) {
-    self.request = request
-    resolved = try ResolvedRequest(request, account: request.account, proof: proof, of: client)
-  }
 
   func token() async throws(IdentityError) -> AuthenticationResult {
     let brokers = try await tokenFromBroker()
@@ -25,7 +20,7 @@ struct InteractiveFlow: Sendable {
   /// Authorization code with PKCE.
   private func tokenFromBrowser() async throws(IdentityError) -> AuthenticationResult {
     let authenticator = try await authenticator()
-    let metadata = try await client.resolver.metadata(of: resolved.authority)
+    let metadata = try await client.metadata(of: resolved.authority)
     let (codeProof, state, nonce) = (ProofKey(), randomToken(), randomToken())
     let redirectURI = configuration.redirectURI
     let mode =
@@ -58,9 +53,8 @@ struct InteractiveFlow: Sendable {
     tokenRequest.anchorMailbox = anchorMailbox
     return try await GrantResponse(
       request: resolved, authority: issuer.authority,
-      issuer: issuer.issuer(named: response.parameters["iss"]),
-      nonce: nonce
-    ).result(of: try await client.tokenEndpoint.send(tokenRequest))
+      issuer: issuer.issuer(named: response.parameters["iss"]), nonce: nonce
+    ).result(of: try await tokenRequest.send())
   }
 
   /// What opens the page: in a private window if that is wanted and can be.
@@ -122,9 +116,8 @@ struct InteractiveFlow: Sendable {
     guard isKnown ?? !asked.redirectsNameIssuer else {
       throw IdentityError(.invalidResponse, "The browser's response is from another issuer.")
     }
-    if let failure = OAuthFailure(parameters: parameters) {
-      var error = IdentityError(failure)
-      if failure.subError?.lowercased() == "cancel" { error.code = .userCanceled }
+    if var error = IdentityError(redirect: parameters) {
+      if error.subError?.lowercased() == "cancel" { error.code = .userCanceled }
       throw error
     }
     guard let code = parameters["code"].nonBlank else {
@@ -149,7 +142,7 @@ struct InteractiveFlow: Sendable {
       client.log(.warning, "The response names an unknown cloud, which is not asked.")
       return metadata
     }
-    return try await client.resolver.metadata(of: Authority(url: url, kind: .aad))
+    return try await client.metadata(of: Authority(url: url, kind: .aad))
   }
 }
 

@@ -20,8 +20,8 @@ struct ResolvedRequest: Sendable {
   let client: PublicClient
   /// The authority that the application named.
   let requestedAuthority: Authority
-  /// The authority to ask: in a silent request that of the account's tenant.
-  let authority: Authority
+  /// The authority to ask: in a silent request that of the account's tenant, once that is known.
+  var authority: Authority
   let scopes: RequestedScopes
   /// The claims that the application asks for, as JSON: the token is for requests with the same claims only.
   let requestedClaims: String?
@@ -36,13 +36,12 @@ struct ResolvedRequest: Sendable {
 
   /// Refuses what is invalid as ``IdentityError/Code/invalidParameter``.
   init(
-    _ request: some TokenParameters, account: Account? = nil, at authority: Authority? = nil,
-    proof: PopProof?, of client: PublicClient
+    _ request: some TokenParameters, account: Account?, proof: PopProof?, of client: PublicClient
   ) throws(IdentityError) {
     let configuration = client.configuration
     self.client = client
     requestedAuthority = request.authority ?? configuration.authority
-    self.authority = authority ?? requestedAuthority
+    authority = requestedAuthority
     scopes = try RequestedScopes(
       request.scopes, clientID: configuration.clientID, authority: requestedAuthority)
     (requestedClaims, claims) = try configuration.claimsParameters(request.claims)
@@ -65,7 +64,7 @@ struct ResolvedRequest: Sendable {
   /// A request to a token endpoint: what a grant needs, and what all have.
   func tokenRequest(
     _ grant: [String: String], to endpoint: URL, _ call: ServerTelemetry.Call
-  ) -> TokenEndpoint.Request {
+  ) -> TokenEndpointRequest {
     var form = grant.merging(proof.parameters) { $1 }
     form["client_id"] = client.configuration.clientID
     form["claims"] = claims
@@ -73,9 +72,8 @@ struct ResolvedRequest: Sendable {
       form["client_info"] = "1"
       form.merge(client.configuration.nestedAuthParameters) { own, _ in own }
     }
-    return TokenEndpoint.Request(
-      url: endpoint, form: form, query: extra, correlationID: correlationID, call: call,
-      isMicrosofts: authority.isMicrosofts, anchorMailbox: account?.anchorMailbox)
+    return TokenEndpointRequest(
+      request: self, url: endpoint, form: form, call: call, anchorMailbox: account?.anchorMailbox)
   }
 
   /// The request to a broker.
@@ -134,12 +132,9 @@ private let protocolParameters: Set<String> = [
 extension Account {
   /// The object id and the tenant of the account's home.
   var homeIdentity: (uid: String, utid: String)? {
-    let bytes = homeAccountID.utf8.span
-    guard let dot = bytes.indices.last(where: { bytes[$0] == UInt8(ascii: ".") }), dot > 0,
-      dot + 1 < bytes.count
-    else { return nil }
-    let utid = homeAccountID.utf8.dropFirst(dot + 1)
-    return (String(homeAccountID.utf8.prefix(dot)) ?? "", String(utid) ?? "")
+    guard let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    let (uid, utid) = (homeAccountID[..<dot], homeAccountID[dot...].dropFirst())
+    return uid.isEmpty || utid.isEmpty ? nil : (String(uid), String(utid))
   }
 
   /// What lets Microsoft's services find the account's data center.

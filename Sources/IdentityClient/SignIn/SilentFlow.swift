@@ -5,7 +5,7 @@ import TokenCache
 /// One call for a token of an account that is signed in: from the cache, else from the broker or by a refresh token.
 struct SilentFlow: Sendable {
   private let request: SilentRequest
-  private let resolved: ResolvedRequest
+  private var resolved: ResolvedRequest
   /// That of the cache when the flow began.
   private let memoryVersion: UInt64?
   private var client: PublicClient { resolved.client }
@@ -29,21 +29,20 @@ struct SilentFlow: Sendable {
   private static let lockTimeout = Duration.seconds(60)
 
   /// Finds out which tenant and cloud the request is about. No server is asked.
-  init(_ request: SilentRequest, of client: PublicClient, proof: PopProof?) async throws(IdentityError) {
-    let (account, configuration) = (request.account, client.configuration)
+  init(_ request: SilentRequest, _ resolved: ResolvedRequest) async throws(IdentityError) {
+    let (account, client) = (request.account, resolved.client)
     guard !account.homeAccountID.isEmpty else {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
     memoryVersion = client.cache.memoryVersion
     let metadata = try await client.readingCache { () async throws(CacheError) in
-      try await client.cache.accountMetadata(clientID: configuration.clientID, of: account.homeAccountID)
+      try await client.cache.accountMetadata(
+        clientID: client.configuration.clientID, of: account.homeAccountID)
     }
     if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
-    let asked = request.authority ?? configuration.authority
     self.request = request
-    resolved = try ResolvedRequest(
-      request, account: account, at: try client.authority(of: account, for: asked, metadata), proof: proof,
-      of: client)
+    self.resolved = resolved
+    self.resolved.authority = try client.authority(of: account, for: resolved.requestedAuthority, metadata)
   }
 
   func token() async throws(IdentityError) -> AuthenticationResult {
@@ -53,8 +52,7 @@ struct SilentFlow: Sendable {
       if client.configuration.brokerPolicy == .required, client.cache.store is InMemoryStore {
         return try await renew()
       }
-      let shard = ShardID(homeAccountID: request.account.homeAccountID, group: client.cache.group)
-      return try await client.locks.withLock(of: shard, within: Self.lockTimeout) {
+      return try await client.withLock(of: request.account, within: Self.lockTimeout) {
         () async throws(IdentityError) in try await renew()
       }
     }
@@ -119,7 +117,7 @@ struct SilentFlow: Sendable {
         .interactionRequired,
         "No token matching arguments found in the cache, user interaction is required")
     }
-    let metadata = try await client.resolver.metadata(of: resolved.authority)
+    let metadata = try await client.metadata(of: resolved.authority)
     var refusal: IdentityError?
     for token in tokens {
       do throws(IdentityError) {
@@ -129,7 +127,7 @@ struct SilentFlow: Sendable {
         }
         let fields: JSONObject
         do throws(IdentityError) {
-          fields = try await client.tokenEndpoint.send(tokenRequest(token, metadata.tokenEndpoint, reason))
+          fields = try await tokenRequest(token, metadata.tokenEndpoint, reason).send()
         } catch {
           client.throttle.note(error, server: keys.server, person: keys.person, at: client.now())
           await forget(token, because: error)
@@ -167,9 +165,8 @@ extension SilentFlow {
     Key(
       account: request.account.homeAccountID.normalized, requestedAuthority: resolved.requestedAuthority,
       authority: resolved.authority, scopes: ScopeSet(resolved.scopes.scopes), claims: resolved.claims,
-      extra: resolved.extra,
-      forceRefresh: request.forceRefresh, refreshesWithoutBroker: request.refreshesWithoutBroker,
-      keyID: resolved.proof?.key.id)
+      extra: resolved.extra, forceRefresh: request.forceRefresh,
+      refreshesWithoutBroker: request.refreshesWithoutBroker, keyID: resolved.proof?.key.id)
   }
 
   private func cachedToken() async throws(IdentityError) -> CachedToken? {
@@ -184,7 +181,7 @@ extension SilentFlow {
   private func result(of cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
     client.noteTokenFromCache(request)
     let (found, token, authority) = (cached.found, cached.found.token, resolved.authority)
-    let tenant = Tenant.resolve(realm: token.realm, homeAccountID: token.homeAccountID)
+    let tenant = token.credential.tenant
     let issued = authority.kind == .aad ? try? authority.replacingTenant(with: tenant) : nil
     return AuthenticationResult(
       accessToken: token.secret, tokenType: token.tokenType,
@@ -237,7 +234,7 @@ extension SilentFlow {
 
   private func tokenRequest(
     _ token: RefreshToken, _ endpoint: URL, _ reason: ServerTelemetry.RefreshReason
-  ) -> TokenEndpoint.Request {
+  ) -> TokenEndpointRequest {
     var grant = [
       "grant_type": "refresh_token", "refresh_token": token.secret, "scope": resolved.scopes.parameter(),
     ]

@@ -4,37 +4,24 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// Finds out where an authority's endpoints are, once for each authority and by one request at a time.
-final class AuthorityResolver: Sendable {
-  private let configuration: ClientConfiguration
-  private let cache: TokenCacheAccessor
-  private let sender: HTTPSender
-  private let found = Mutex<[Authority: Result<AuthorityMetadata, IdentityError>]>([:])
-  private let searches = SharedWork<Authority, AuthorityMetadata>()
-
-  init(configuration: ClientConfiguration, cache: TokenCacheAccessor, sender: HTTPSender) {
-    self.configuration = configuration
-    self.cache = cache
-    self.sender = sender
-  }
-
-  /// The authority's metadata, from memory where it was found before.
+extension PublicClient {
+  /// Finds out where an authority's endpoints are, once for each authority and by one request at a time.
   func metadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
-    if let known = found.withLock({ $0[authority] }) { return try known.get() }
-    return try await searches.run(authority) { () async throws(IdentityError) in
+    if let known = knownMetadata.withLock({ $0[authority] }) { return try known.get() }
+    return try await metadataSearches.run(authority) { () async throws(IdentityError) in
       do throws(IdentityError) {
-        let metadata = try await self.search(authority)
-        self.found.withLock { $0[authority] = .success(metadata) }
+        let metadata = try await self.searchMetadata(of: authority)
+        self.knownMetadata.withLock { $0[authority] = .success(metadata) }
         return metadata
       } catch {
         // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
-        if error.isOAuthRefusal { self.found.withLock { $0[authority] = .failure(error) } }
+        if error.isOAuthRefusal { self.knownMetadata.withLock { $0[authority] = .failure(error) } }
         throw error
       }
     }
   }
 
-  private func search(_ authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
+  private func searchMetadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
     let isEntra = authority.kind == .aad
     if isEntra, !cache.clouds.contains(authority.host) { try await discoverCloud(of: authority) }
     let host = isEntra ? cache.clouds.preferredNetwork(of: authority.host) : authority.host
@@ -52,7 +39,7 @@ final class AuthorityResolver: Sendable {
     }
     let response = try await sender.send(to: url.appending(query: query))
     do throws(IdentityError) {
-      return try TokenEndpoint.fields(of: response)
+      return try response.fields()
     } catch  where error.isOAuthRefusal {
       var error = error
       error.code = .authorityValidationFailed
@@ -78,8 +65,7 @@ final class AuthorityResolver: Sendable {
       }
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
     } catch  where isOwn {
-      let reason = sender.log.reason(error)
-      sender.log(.debug, "The authority does not say which other hosts it has.", ["reason": reason])
+      log(.debug, "The authority does not say which other hosts it has.", ["reason": log.reason(error)])
     }
   }
 
@@ -90,9 +76,8 @@ final class AuthorityResolver: Sendable {
     let found = clouds.compactMap { $0.objectValue.flatMap(CloudInstance.init(discovered:)) }
     cache.insert(
       found.filter { instance in
-        let hosts = instance.aliases + [instance.preferredNetwork, instance.preferredCache]
-        return hosts.contains { $0.normalized == authority.host }
-          && (isTrusted || !hosts.contains(where: known.contains))
+        instance.hosts.contains { $0.normalized == authority.host }
+          && (isTrusted || !instance.hosts.contains(where: known.contains))
       })
   }
 }

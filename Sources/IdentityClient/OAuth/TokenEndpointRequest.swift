@@ -3,42 +3,32 @@ import HTTPSupport
 import HTTPTypes
 import TokenCache
 
-/// Sends requests to a token endpoint, or a device authorization endpoint, and reads the responses.
-struct TokenEndpoint: Sendable {
-  let sender: HTTPSender
-  let configuration: ClientConfiguration
-  let telemetry: ServerTelemetry
+/// A form for a token endpoint, or a device authorization endpoint, with what goes along in the header.
+struct TokenEndpointRequest: Sendable {
+  let request: ResolvedRequest
+  let url: URL
+  var form: [String: String]
+  let call: ServerTelemetry.Call
+  var reason = ServerTelemetry.RefreshReason.none
+  /// Whether the server may get it twice.
+  var isRepeatable = true
+  /// Lets Microsoft's services find the account's data center.
+  var anchorMailbox: String?
+  /// Whether the next request reports the outcome to the server.
+  var countsInTelemetry = true
 
-  /// A form for an endpoint, with what goes along in the header.
-  struct Request: Sendable {
-    var url: URL
-    var form: [String: String]
-    /// What the application adds to the address.
-    var query: [String: String] = [:]
-    var correlationID: UUID
-    var call: ServerTelemetry.Call
-    var reason = ServerTelemetry.RefreshReason.none
-    /// Whether the server may get it twice.
-    var isRepeatable = true
-    /// Whether Microsoft's services answer, which understand fields of their own.
-    var isMicrosofts: Bool
-    /// Lets Microsoft's services find the account's data center.
-    var anchorMailbox: String?
-    /// Whether the next request reports the outcome to the server.
-    var countsInTelemetry = true
-  }
+  private var client: PublicClient { request.client }
 
   /// Sends the form.
   ///
   /// - Returns: The members of the response, an object without `error`.
   /// - Throws: ``IdentityError``; its `oauthError` is set where the server refused.
-  func send(_ request: Request) async throws(IdentityError) -> JSONObject {
+  func send() async throws(IdentityError) -> JSONObject {
     do throws(IdentityError) {
-      let response = try await sender.send(
-        request.form, to: request.url.appending(query: request.query), headers: headers(of: request),
-        isRepeatable: request.isRepeatable)
-      let fields = try Self.fields(of: response)
-      note(request, error: nil)
+      let fields = try await client.sender.send(
+        form, to: url.appending(query: request.extra), headers: headers, isRepeatable: isRepeatable
+      ).fields()
+      noteOutcome(error: nil)
       return fields
     } catch {
       var error = error
@@ -47,43 +37,42 @@ struct TokenEndpoint: Sendable {
       let name = error.oauthError?.unicodeScalars.filter {
         $0.isASCII && ($0.properties.isAlphabetic || $0 == "_")
       }
-      note(request, error: name.map { String($0) } ?? error.code.rawValue)
+      noteOutcome(error: name.map { String($0) } ?? error.code.rawValue)
       throw error
     }
   }
 
-  private func note(_ request: Request, error: String?) {
-    guard request.countsInTelemetry else { return }
-    telemetry.finished(request.call.rawValue, correlationID: request.correlationID, error: error)
+  private func noteOutcome(error: String?) {
+    guard countsInTelemetry else { return }
+    client.telemetry.finished(call.rawValue, correlationID: request.correlationID, error: error)
   }
 
-  private func headers(of request: Request) -> [String: String] {
-    guard request.isMicrosofts else { return [:] }
-    var headers = configuration.clientHeaders
+  /// Only Microsoft's services understand these fields.
+  private var headers: [String: String] {
+    guard request.authority.isMicrosofts else { return [:] }
+    var headers = client.configuration.clientHeaders
     headers["client-request-id"] = request.correlationID.uuidString.lowercased()
     headers["return-client-request-id"] = "true"
     headers["x-ms-lib-capability"] = "retry-after, h429"
-    headers["x-client-current-telemetry"] = ServerTelemetry.current(
-      request.call.rawValue, request.reason.rawValue)
-    headers["x-client-last-telemetry"] = telemetry.last
-    headers["X-AnchorMailbox"] = request.anchorMailbox
+    headers["x-client-current-telemetry"] = ServerTelemetry.current(call.rawValue, reason.rawValue)
+    headers["x-client-last-telemetry"] = client.telemetry.last
+    headers["X-AnchorMailbox"] = anchorMailbox
     return headers
   }
+}
 
+extension HTTPTransportResponse {
   /// The members of a response, whatever its status, unless they are a refusal.
-  static func fields(of response: HTTPTransportResponse) throws(IdentityError) -> JSONObject {
-    let status = response.head.status.code
-    let body = Result { () throws(ForeignJSONError) in
-      try JSONObject(foreign: response.body, within: .response)
-    }
-    let fields = try? body.get()
-    if var error = failure(status: status, fields: fields) {
+  func fields() throws(IdentityError) -> JSONObject {
+    let status = head.status.code
+    let parsed = Result { () throws(ForeignJSONError) in try JSONObject(foreign: body, within: .response) }
+    if var error = Self.failure(status: status, fields: try? parsed.get()) {
       error.httpStatus = status
-      error.httpHeaders = response.head.headerFields.withoutSecrets
+      error.httpHeaders = head.headerFields.withoutSecrets
       throw error
     }
     do throws(ForeignJSONError) {
-      return try body.get().merging(response.head.clientTelemetry) { theirs, _ in theirs }
+      return try parsed.get().merging(head.clientTelemetry) { theirs, _ in theirs }
     } catch {
       var failure = IdentityError(.invalidResponse, "The server's response cannot be read: \(error).")
       failure.httpStatus = status
@@ -92,16 +81,14 @@ struct TokenEndpoint: Sendable {
   }
 
   private static func failure(status: Int, fields: JSONObject?) -> IdentityError? {
-    let refusal = fields.flatMap(OAuthFailure.init(fields:))
+    let refusal = fields.flatMap(IdentityError.init(refusal:))
     switch status {
     case 500...:
       // The words of a server that failed are of interest, but they decide nothing.
       var error = IdentityError(.serverError, "The server failed with status \(status).")
-      if let refusal {
-        error.oauthError = refusal.error
-        error.oauthErrorDescription = refusal.description
-        error.stsErrorCodes = refusal.codes
-      }
+      error.oauthError = refusal?.oauthError
+      error.oauthErrorDescription = refusal?.oauthErrorDescription
+      error.stsErrorCodes = refusal?.stsErrorCodes ?? []
       return error
     case 429:
       return IdentityError(
@@ -110,7 +97,7 @@ struct TokenEndpoint: Sendable {
       return IdentityError(
         .unexpectedHTTPResponse, "The server responded with a redirect, which is not followed.")
     default:
-      if let refusal { return IdentityError(refusal) }
+      if let refusal { return refusal }
       return (200..<300).contains(status)
         ? nil : IdentityError(.unexpectedHTTPResponse, "The server responded with status \(status).")
     }

@@ -4,27 +4,16 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// Allows one renewal at a time for an account, in all processes of the user, and on all machines that share its
-/// store: two that send the same refresh token at once lose the account at servers that take each token once.
-final class AccountLocks: Sendable {
-  private let directory: String
-  private let cache: TokenCacheAccessor
-  private let log: ClientLog
-  private let queues = Mutex<[ShardID: BlockingQueue]>([:])
-
-  init(directory: String, cache: TokenCacheAccessor, log: ClientLog) {
-    self.directory = directory
-    self.cache = cache
-    self.log = log
-  }
-
-  /// Runs work while no other process renews tokens of the account.
+extension PublicClient {
+  /// Runs work while no other process of the user renews tokens of the account, nor any machine that shares its store: two
+  /// that send the same refresh token at once lose the account at servers that take each token once.
   ///
   /// When the lock cannot be had in time, or not at all, the work goes on without it, since most servers take a refresh
   /// token twice and a sign-in is the worst that can come of it.
   func withLock<T: Sendable>(
-    of account: ShardID, within timeout: Duration, _ work: () async throws(IdentityError) -> T
+    of account: Account, within timeout: Duration, _ work: () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
+    let account = ShardID(homeAccountID: account.homeAccountID, group: cache.group)
     let deadline = ContinuousClock.now + timeout
     let file = try await lockFile(account, within: timeout)
     defer { file?.release() }
@@ -36,7 +25,7 @@ final class AccountLocks: Sendable {
   private func lockFile(
     _ account: ShardID, within timeout: Duration
   ) async throws(IdentityError) -> HeldLockFile? {
-    let queue = queues.withLock { queues in
+    let queue = lockQueues.withLock { queues in
       if let queue = queues[account] { return queue }
       let queue = BlockingQueue(label: "llavero.identity.lock")
       queues[account] = queue
@@ -46,9 +35,9 @@ final class AccountLocks: Sendable {
     do {
       return try await queue.run(
         timeout: timeout, onCancel: IdentityError.cancelled, onTimeout: IdentityError(.timedOut, "")
-      ) { [directory, log] _ throws(IdentityError) in
+      ) { [lockDirectory, log] _ throws(IdentityError) in
         do {
-          return try HeldLockFile(directory: directory, name: "renewal-\(account.rawValue).lock")
+          return try HeldLockFile(directory: lockDirectory, name: "renewal-\(account.rawValue).lock")
         } catch {
           log(.warning, "The lock for renewals cannot be used.", ["reason": "\(error)"])
           return nil

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import HTTPSupport
+import Logging
+public import TokenCache
+
+extension PublicClient {
+  /// How long to wait for a renewal that is under way, so that its tokens are removed too.
+  private static let signOutLockTimeout = Duration.seconds(10)
+
+  /// Signs an account out of this client, and of more where that is asked for.
+  ///
+  /// - Throws: ``IdentityError``. What goes from the cache goes before the browser is asked.
+  public func signOut(
+    _ account: Account, _ options: SignOutOptions = SignOutOptions()
+  ) async throws(IdentityError) {
+    try await addingRequestContext(options.correlationID, account) { () async throws(IdentityError) in
+      try await withLock(of: account, within: Self.signOutLockTimeout) { () async throws(IdentityError) in
+        try await cacheCall { () async throws(CacheError) in try await removeTokens(of: account, options) }
+      }
+      log(.info, "The account is signed out.", ["account": log.personal(account.homeAccountID)])
+      if options.fromBrowser { try await endSession(of: account, options) }
+    }
+  }
+
+  private func removeTokens(of account: Account, _ options: SignOutOptions) async throws(CacheError) {
+    guard options.wipeAccount || options.wipeCacheForAllAccounts else {
+      try await cache.removeAccount(account.homeAccountID, clientID: configuration.clientID)
+      return
+    }
+    // Else the broker would bring back accounts that signed out of this client or another one.
+    let hasBroker = broker != nil && configuration.brokerPolicy != .off
+    let signedOut = hasBroker ? await accountsToWipe(account, options) : [:]
+    if options.wipeCacheForAllAccounts {
+      try await cache.clear()
+    } else {
+      try await cache.removeAccount(account.homeAccountID)
+    }
+    if hasBroker { try await cache.markSignedOut(signedOut) }
+  }
+
+  /// The accounts that are wiped, by the clients that know them.
+  private func accountsToWipe(_ account: Account, _ options: SignOutOptions) async -> [String: Set<String>] {
+    // What cannot be read is wiped all the same.
+    let snapshot = try? await cache.snapshot()
+    let (clientID, id) = (configuration.clientID, account.homeAccountID)
+    var accounts = snapshot?.homeAccountIDsByClient ?? [:]
+    if options.wipeCacheForAllAccounts {
+      let signedIn = (try? snapshot?.accounts(AccountFilter(clientID: clientID))) ?? []
+      accounts[clientID, default: []].formUnion(signedIn.map(\.homeAccountID))
+    } else {
+      accounts = accounts.compactMapValues { known in
+        known.contains { $0.normalized == id.normalized } ? [id] : nil
+      }
+    }
+    accounts[clientID, default: []].insert(id)
+    return accounts
+  }
+
+  /// Ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
+  private func endSession(of account: Account, _ options: SignOutOptions) async throws(IdentityError) {
+    guard let authenticator else { throw .noAuthenticator }
+    let authority = options.authority ?? configuration.authority
+    guard let endpoint = try await metadata(of: authority).endSessionEndpoint else {
+      throw IdentityError(
+        .invalidParameter, "The authority has no page to sign out.",
+        advice: "Sign out in the browser yourself.")
+    }
+    let state = randomToken()
+    let home = account.tenantProfiles.first(where: \.isHomeTenant)
+    var parameters = try configuration.extraParameters(options.extraQueryParameters)
+    parameters["state"] = state
+    parameters["logout_hint"] = home?.claims?.string("login_hint")
+    if authority.isMicrosofts {
+      parameters["client-request-id"] = options.correlationID.uuidString.lowercased()
+    } else {
+      // Other servers redirect only to an address of a client that they know (section 3).
+      parameters["client_id"] = configuration.clientID
+    }
+    let response = try await browserSession.run(
+      authenticator, redirectURI: configuration.redirectURI, responseMode: .query, state: state,
+      timeout: options.timeout, correlationID: options.correlationID, account: account
+    ) { [parameters] redirectURI in
+      endpoint.appending(
+        query: parameters.merging(["post_logout_redirect_uri": redirectURI.absoluteString]) { $1 })
+    }
+    if let error = IdentityError(redirect: response.parameters) { throw error }
+  }
+}
+
+extension IdentityError {
+  static let noAuthenticator = IdentityError(
+    .noAuthenticator, "The client has no means to open a browser.",
+    advice: "Make it with an authenticator, or sign in by a device code.")
+}
