@@ -114,10 +114,8 @@ struct BatchRun {
       throw GraphError(.invalidRequest, "Invalid batch: a number cannot be written as JSON.")
     }
     let request = GraphRequest("/$batch", method: .post, body: body)
-    return try await GraphCall(
-      client: client, request: request, url: client.url(of: request),
-      isRepeatable: part.allSatisfy { $0.request.isRepeatable }
-    ).run()
+    let isRepeatable = part.allSatisfy { $0.request.isRepeatable }
+    return try await GraphCall(client: client, request: request, isRepeatable: isRepeatable).run()
   }
 
   /// Keeps the final responses.
@@ -127,7 +125,7 @@ struct BatchRun {
     _ response: GraphResponse, to part: [GraphBatchRequest]
   ) throws(GraphError) -> Duration? {
     guard let list = try response.json().objectValue?["responses"]?.arrayValue else {
-      throw GraphError(.invalidResponse, "Graph's response is not that to a batch.")
+      throw response.failure(.invalidResponse, "Graph's response is not that to a batch.")
     }
     let pairs = list.compactMap { $0.objectValue }.compactMap { members in
       members["id"]?.stringValue.map { ($0, members) }

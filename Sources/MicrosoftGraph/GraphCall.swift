@@ -25,25 +25,11 @@ extension GraphClient {
 
 /// One request with its repetitions and its claims challenge.
 struct GraphCall {
-  private let client: GraphClient
-  private let request: GraphRequest
-  private let url: URL
-  private let isRepeatable: Bool
+  let client: GraphClient
+  let request: GraphRequest
+  /// Whether a repetition has no additional effect.
+  let isRepeatable: Bool
   private let clientRequestID = UUID().uuidString.lowercased()
-
-  /// Makes a call.
-  ///
-  /// - Parameters:
-  ///   - client: Has the token source and the transport.
-  ///   - request: The request.
-  ///   - url: Its URL.
-  ///   - isRepeatable: Whether it may be repeated although its method is not idempotent.
-  init(client: GraphClient, request: GraphRequest, url: URL, isRepeatable: Bool = false) {
-    self.client = client
-    self.request = request
-    self.url = url
-    self.isRepeatable = isRepeatable || request.isRepeatable
-  }
 
   func run() async throws(GraphError) -> GraphResponse {
     do throws(GraphError) {
@@ -76,7 +62,11 @@ struct GraphCall {
         continue
       }
       let (status, fields) = (received.head.status.code, received.head.headerFields)
-      if (200..<300).contains(status) || status == 304 { return response(received) }
+      if (200..<300).contains(status) || status == 304 {
+        return GraphResponse(
+          status: status, headers: fields, body: received.body,
+          requestID: fields.value(of: "request-id")?.printable(limit: 200), clientRequestID: clientRequestID)
+      }
       var failure = GraphError(
         status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: received.body))
       if let challenge = challenge(status, fields) {
@@ -98,7 +88,7 @@ struct GraphCall {
   }
 
   private func head() throws(GraphError) -> HTTPRequest {
-    guard var head = HTTPRequest(request.method, https: url) else {
+    guard var head = HTTPRequest(request.method, https: try client.url(of: request)) else {
       throw GraphError(.invalidRequest, "Invalid URL: expected https without a user name.")
     }
     guard let host = head.authority, client.cloud.allowedHosts.contains(host) else {
@@ -155,13 +145,6 @@ struct GraphCall {
       if error.identityError?.claims == nil { error.identityError?.claims = challenge.claims }
       throw error
     }
-  }
-
-  private func response(_ received: HTTPTransportResponse) -> GraphResponse {
-    let fields = received.head.headerFields
-    return GraphResponse(
-      status: received.head.status.code, headers: fields, body: received.body,
-      requestID: fields.value(of: "request-id")?.printable(limit: 200), clientRequestID: clientRequestID)
   }
 }
 

@@ -72,7 +72,9 @@ public final class GraphClient: Sendable {
   public func photo() async throws(GraphError) -> Data? {
     do throws(GraphError) {
       return try await get("/me/photo/$value").body
-    } catch  where error.code == .notFound && error.allCodes.contains("ImageNotFound") {
+    } catch {
+      let codes = [error.graphCode] + error.innerCodes
+      guard error.code == .notFound, codes.contains("ImageNotFound") else { throw error }
       return nil
     }
   }
@@ -95,7 +97,7 @@ public final class GraphClient: Sendable {
   /// - Returns: A successful response.
   /// - Throws: ``GraphError`` for any other response, and without one.
   public func send(_ request: GraphRequest) async throws(GraphError) -> GraphResponse {
-    try await GraphCall(client: self, request: request, url: url(of: request)).run()
+    try await GraphCall(client: self, request: request, isRepeatable: request.isRepeatable).run()
   }
 
   /// Reads a list page by page to its end.

@@ -73,8 +73,6 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
 }
 
 extension GraphError {
-  var allCodes: [String] { [graphCode].compactMap(\.self) + innerCodes }
-
   static let cancelled = GraphError(.cancelled, "The request was cancelled.")
 
   /// Translates a failure to get a token.
@@ -101,32 +99,19 @@ extension GraphError {
   }
 }
 
-/// Graph's error response: `{"error": {"code", "message", "innerError": {…}}}`, where `innerError` has other spellings and
-/// may be nested.
-struct GraphFailure {
-  private(set) var codes: [String] = []
-  private(set) var message: String?
-  private(set) var requestID: String?
-
-  init(_ body: JSONValue?) {
-    var level = body?.objectValue?["error"]?.objectValue
-    message = level?["message"]?.stringValue?.printable()
-    // Real errors are nested only a few levels deep.
-    for _ in 0..<10 {
-      guard let members = level else { return }
-      if let code = members["code"]?.stringValue { codes.append(code.printable(limit: 200)) }
-      requestID = requestID ?? members["request-id"]?.stringValue?.printable(limit: 200)
-      level = (members["innerError"] ?? members["innererror"])?.objectValue
-    }
-  }
-}
-
 extension GraphError {
-  /// Makes an error of a response without success.
+  /// Makes an error of a response without success: `{"error": {"code", "message", "innerError": {…}}}`, where `innerError`
+  /// has other spellings and may be nested.
   init(status: Int, fields: HTTPFields, body: JSONValue?) {
-    let failure = GraphFailure(body)
-    let explanation = failure.message.flatMap { $0.isEmpty ? nil : $0 }
-    let message = explanation ?? "Graph responded with status \(status) and no explanation."
+    let outermost = body?.objectValue?["error"]?.objectValue
+    let levels = sequence(first: outermost ?? [:]) { ($0["innerError"] ?? $0["innererror"])?.objectValue }
+    func texts(_ name: String) -> [String] {
+      // Real errors are nested only a few levels deep.
+      levels.prefix(10).compactMap { $0[name]?.stringValue?.printable(limit: 200) }
+    }
+    let explanation = outermost?["message"]?.stringValue?.printable() ?? ""
+    let message =
+      explanation.isEmpty ? "Graph responded with status \(status) and no explanation." : explanation
     switch status {
     case 300..<400:
       self.init(.redirected, "Graph redirects to another URL (status \(status)), which is not followed.")
@@ -141,9 +126,10 @@ extension GraphError {
     default: self.init(.requestRefused, message)
     }
     httpStatus = status
-    graphCode = failure.codes.first
-    innerCodes = Array(failure.codes.dropFirst())
-    requestID = fields.value(of: "request-id")?.printable(limit: 200) ?? failure.requestID
+    let codes = texts("code")
+    graphCode = codes.first
+    innerCodes = Array(codes.dropFirst())
+    requestID = fields.value(of: "request-id")?.printable(limit: 200) ?? texts("request-id").first
     if code == .throttled || code == .serviceUnavailable, let pause = fields.secondsToWait {
       retryAfter = .seconds(pause)
       advice = "Try again in \(Int(pause.rounded(.up))) seconds."

@@ -50,7 +50,7 @@ public struct GraphPages: AsyncSequence, Sendable {
       visited.insert(url)
       let response = try await client.send(request)
       guard let members = try response.json().objectValue, let items = members["value"]?.arrayValue else {
-        throw failure(.invalidResponse, "Graph's response is not a list.", response)
+        throw response.failure(.invalidResponse, "Graph's response is not a list.")
       }
       if let link = members["@odata.nextLink"] {
         do throws(GraphError) {
@@ -69,26 +69,17 @@ public struct GraphPages: AsyncSequence, Sendable {
       _ link: JSONValue, after url: URL, _ response: GraphResponse
     ) throws(GraphError) -> URL {
       guard let next = link.stringValue.flatMap({ URL(string: $0) }) else {
-        throw failure(.invalidResponse, "Invalid link to the next page.", response)
+        throw response.failure(.invalidResponse, "Invalid link to the next page.")
       }
       guard let host = HTTPSAddress(next)?.host, host == HTTPSAddress(url)?.host else {
         let host = (next.host ?? "no host").printable(limit: 200)
-        throw failure(
-          .hostNotAllowed, "The list continues at another host (\(host)), which gets no token.", response)
+        throw response.failure(
+          .hostNotAllowed, "The list continues at another host (\(host)), which gets no token.")
       }
       guard !visited.contains(next) else {
-        throw failure(.invalidResponse, "The list's next link is that of an earlier page.", response)
+        throw response.failure(.invalidResponse, "The list's next link is that of an earlier page.")
       }
       return next
-    }
-
-    private func failure(_ code: GraphError.Code, _ message: String, _ response: GraphResponse) -> GraphError
-    {
-      var error = GraphError(code, message)
-      error.httpStatus = response.status
-      error.requestID = response.requestID
-      error.clientRequestID = response.clientRequestID
-      return error
     }
   }
 }

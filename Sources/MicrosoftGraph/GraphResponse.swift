@@ -28,19 +28,23 @@ public struct GraphResponse: Sendable {
       return try decodeGraphJSON(type, from: body)
     } catch {
       let expected = T.self == JSONValue.self ? "JSON" : "the JSON of a \(T.self)"
-      var failure =
-        switch error as? ForeignJSONError {
-        case .none, .notAnObject: GraphError(.invalidResponse, "Graph's response is not \(expected).")
-        case .some(let limit):
-          GraphError(
-            .invalidResponse, "Graph's response exceeds a limit: \(limit).",
-            advice: "Request less, such as with $select, $top or without $expand.")
-        }
-      failure.httpStatus = status
-      failure.requestID = requestID
-      failure.clientRequestID = clientRequestID
-      throw failure
+      switch error as? ForeignJSONError {
+      case .none, .notAnObject: throw failure(.invalidResponse, "Graph's response is not \(expected).")
+      case .some(let limit):
+        throw failure(
+          .invalidResponse, "Graph's response exceeds a limit: \(limit).",
+          advice: "Request less, such as with $select, $top or without $expand.")
+      }
     }
+  }
+
+  /// An error about this response.
+  func failure(_ code: GraphError.Code, _ message: String, advice: String? = nil) -> GraphError {
+    var error = GraphError(code, message, advice: advice)
+    error.httpStatus = status
+    error.requestID = requestID
+    error.clientRequestID = clientRequestID
+    return error
   }
 }
 
