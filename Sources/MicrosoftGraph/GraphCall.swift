@@ -5,8 +5,11 @@ import IdentityClient
 import TokenCache
 
 extension GraphClient {
-  /// The URL of a request.
+  /// The URL of a request, alone or in a batch.
   func url(of request: GraphRequest) throws(GraphError) -> URL {
+    guard request.headers[.authorization] == nil else {
+      throw GraphError(.invalidRequest, "The header field Authorization is set by the client.")
+    }
     guard !request.path.contains("#") else {
       throw GraphError(
         .invalidRequest, "Invalid path: a number sign would end it.",
@@ -96,9 +99,6 @@ struct GraphCall {
         .hostNotAllowed,
         "\((head.authority ?? "").printable(limit: 200)) is not a host of this Microsoft Graph, so it gets no token.",
         advice: "Allowed hosts: \(client.cloud.allowedHosts.sorted().joined(separator: ", ")).")
-    }
-    guard request.headers[.authorization] == nil else {
-      throw GraphError(.invalidRequest, "The header field Authorization is set by the client.")
     }
     head.headerFields = request.headers
     head.headerFields.set("client-request-id", clientRequestID)

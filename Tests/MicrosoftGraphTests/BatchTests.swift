@@ -122,10 +122,11 @@ struct BatchTests {
 
   @Test func `An invalid batch is refused before it is sent`() async throws {
     let badBody = GraphBatchRequest(id: "a", GraphRequest("/me", method: .post, body: Data("x".utf8)))
+    let ownToken = GraphBatchRequest(id: "a", GraphRequest("/me", headers: [.authorization: "Bearer x"]))
     let batches = [
       [Self.get("a"), Self.get("a")], [Self.get("")], [Self.get("a", dependsOn: ["a"])],
       [Self.get("a", dependsOn: ["b"]), Self.get("b")], [Self.get("a", lab.graphURL + "/me")],
-      [Self.get("a", "me")], [badBody],
+      [Self.get("a", "me")], [badBody], [ownToken],
     ]
     for batch in batches {
       await #expect(throws: GraphError(.invalidRequest, "")) { try await test.graph().batch(batch) }
