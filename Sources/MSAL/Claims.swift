@@ -60,7 +60,7 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     } catch {
       // Invalid JSON gets the JSON reader's own error (NSCocoaErrorDomain 3840), as in MSAL.
       _ = try JSONSerialization.jsonObject(with: Data(json.utf8))
-      throw NSError(error)
+      throw NSError(.internalErrorInvalidParameter, error.description)
     }
   }
 
@@ -171,46 +171,18 @@ extension JSONValue {
   /// The value as `JSONSerialization` reads it: numbers and booleans as `NSNumber`, so that both
   /// `as? Int` and `as? Double` succeed, and `NSNull` for `null`.
   var object: Any {
-    switch self {
-    case .null: NSNull()
-    case .bool(let truth): NSNumber(value: truth)
-    case .integer(let number): NSNumber(value: number)
-    case .decimal(let number): NSDecimalNumber(decimal: number)
-    case .double(let number): NSNumber(value: number)
-    case .string(let text): text
-    case .array(let elements): elements.map(\.object)
-    case .object(let members): members.mapValues(\.object)
-    }
+    guard let json = try? JSONEncoder().encode(self),
+      let object = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+    else { return NSNull() }
+    return object
   }
 
   /// Makes a value that `JSONSerialization` can write; `nil` for any other.
   init?(_ object: Any) {
-    switch object {
-    case is NSNull: self = .null
-    case let text as String: self = .string(text)
-    case let number as NSNumber: self.init(number: number)
-    case let elements as [Any]:
-      let values = elements.compactMap { JSONValue($0) }
-      guard values.count == elements.count else { return nil }
-      self = .array(values)
-    case let members as [String: Any]:
-      let values = members.compactMapValues { JSONValue($0) }
-      guard values.count == members.count else { return nil }
-      self = .object(values)
-    default: return nil
-    }
-  }
-
-  private init?(number: NSNumber) {
-    // Booleans are numbers of another class.
-    if type(of: number) == type(of: NSNumber(value: true)) {
-      self = .bool(number.boolValue)
-    } else if let integer = Int64(exactly: number) {
-      self = .integer(integer)
-    } else if number.doubleValue.isFinite {
-      self = number is NSDecimalNumber ? .decimal(number.decimalValue) : .double(number.doubleValue)
-    } else {
-      return nil
-    }
+    guard JSONSerialization.isValidJSONObject([object]),
+      let json = try? JSONSerialization.data(withJSONObject: object, options: .fragmentsAllowed),
+      let value = try? JSONDecoder().decode(JSONValue.self, from: json)
+    else { return nil }
+    self = value
   }
 }

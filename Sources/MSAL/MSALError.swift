@@ -1,6 +1,4 @@
 import Foundation
-import IdentityClient
-import TokenCache
 
 /// The codes of errors in ``MSALErrorDomain`` that a program can act on.
 ///
@@ -71,9 +69,5 @@ extension NSError {
   /// An error in ``MSALErrorDomain`` that a program cannot resolve by itself.
   convenience init(_ code: MSALInternalError, _ message: String, advice: String? = nil) {
     self.init(specific: code.rawValue, message, advice: advice)
-  }
-
-  convenience init(_ error: ClaimsRequestError) {
-    self.init(.internalErrorInvalidParameter, error.description)
   }
 }
