@@ -25,8 +25,6 @@ public protocol MSALAccountProtocol: NSObjectProtocol {
 /// An account in the cache.
 public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendable {
   let account: Account
-  private let profiles: [MSALTenantProfile]
-  private let accountId: MSALAccountId
 
   /// Makes an account that is in no cache, for a program's own tests. MSAL for iOS and macOS has no counterpart.
   ///
@@ -45,11 +43,7 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
         tenantProfiles: tenantProfiles.map(\.profile)))
   }
 
-  init(_ account: Account) {
-    self.account = account
-    profiles = account.tenantProfiles.map(MSALTenantProfile.init)
-    accountId = MSALAccountId(account.homeAccountID)
-  }
+  init(_ account: Account) { self.account = account }
 
   /// The user name for the sign-in, mostly like a mail address. It is for display, and may change.
   public var username: String? { account.username }
@@ -58,11 +52,11 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
   /// The host of the cloud that the account belongs to.
   public var environment: String { account.environment }
   /// The claims of the ID token for the account's home tenant. Numbers and booleans are `NSNumber`.
-  public var accountClaims: [String: Any]? { profiles.first(where: \.isHomeTenantProfile)?.claims }
+  public var accountClaims: [String: Any]? { tenantProfiles?.first(where: \.isHomeTenantProfile)?.claims }
   /// The account's profile in each known tenant, the home tenant first; in results, too.
-  public var tenantProfiles: [MSALTenantProfile]? { profiles }
+  public var tenantProfiles: [MSALTenantProfile]? { account.tenantProfiles.map(MSALTenantProfile.init) }
   /// The home account id in its parts.
-  public var homeAccountId: MSALAccountId? { accountId }
+  public var homeAccountId: MSALAccountId? { MSALAccountId(account.homeAccountID) }
   /// Whether the machine's identity broker signs the account in.
   public var isSSOAccount: Bool { account.source == LinuxBroker.source }
 
@@ -71,11 +65,11 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
 
   /// Whether the object is an account with the same home account id.
   public override func isEqual(_ object: Any?) -> Bool {
-    (object as? MSALAccount)?.accountId == accountId
+    (object as? MSALAccount)?.homeAccountId == homeAccountId
   }
 
   /// The hash of the home account id.
-  public override var hash: Int { accountId.hash }
+  public override var hash: Int { MSALAccountId(account.homeAccountID).hash }
 }
 
 /// A home account id and its parts.
@@ -152,7 +146,9 @@ public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
   /// Whether the account belongs to this tenant, and is not a guest there.
   public var isHomeTenantProfile: Bool { profile.isHomeTenant }
   /// The claims of the ID token for this tenant, if this program has one. Numbers and booleans are `NSNumber`.
-  public var claims: [String: Any]? { profile.claims?.claims.mapValues(\.object) }
+  public var claims: [String: Any]? {
+    profile.claims.flatMap { JSONValue.object($0.claims).object as? [String: Any] }
+  }
 
   /// The object itself: it never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }
@@ -203,5 +199,12 @@ open class MSALAccountEnumerationParameters: MSALParameters {
     identifier = nil
     self.tenantProfileIdentifier = tenantProfileIdentifier
     username = nil
+  }
+
+  init(_ query: AccountsQuery) {
+    identifier = query.filter.homeAccountID
+    tenantProfileIdentifier = query.tenantProfileIdentifier
+    username = query.filter.username
+    returnOnlySignedInAccounts = query.filter.signedInOnly
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import IdentityClient
 import Synchronization
 
 /// Waits for asynchronous work in a synchronous method.
@@ -7,13 +8,7 @@ import Synchronization
 /// as many as the machine has processors.
 func blocking<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
   let outcome = Outcome<T>()
-  Task(executorPreference: QueueExecutor()) {
-    do {
-      outcome.finish(.success(try await work()))
-    } catch {
-      outcome.finish(.failure(error))
-    }
-  }
+  Task(executorPreference: QueueExecutor()) { outcome.finish(await Result.catching(work)) }
   return try outcome.wait()
 }
 

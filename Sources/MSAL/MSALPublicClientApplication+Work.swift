@@ -19,18 +19,13 @@ extension MSALPublicClientApplication {
     }
     if waits, queue == nil { return call(Result { try blocking(work) }) }
     Task {
-      let outcome: Result<T, any Error>
-      do {
-        outcome = .success(try await work())
-      } catch {
-        outcome = .failure(error)
-      }
+      let outcome = await Result.catching(work)
       (queue ?? .global()).async { call(outcome) }
     }
   }
 
   func result(of request: SilentRequest) async throws -> MSALResult {
-    report(try await identity { () throws(IdentityError) in try await client.acquireTokenSilent(request) })
+    report(try await call { (client) throws(IdentityError) in try await client.acquireTokenSilent(request) })
   }
 
   func result(of request: InteractiveRequest) async throws -> MSALResult {
@@ -41,13 +36,20 @@ extension MSALPublicClientApplication {
     report(try await session { (client) throws(IdentityError) in try await client.acquireToken(request) })
   }
 
-  /// Runs a call that ends by the class method as well.
-  private func session<T: Sendable>(
-    _ call: @escaping @Sendable (PublicClient) async throws(IdentityError) -> T
-  ) async throws -> T {
-    try await WebSessions.run(client) { [client] in
-      try await identity { () throws(IdentityError) in try await call(client) }
+  /// Calls the client and turns its errors into those of this module.
+  private func call<T>(_ work: (PublicClient) async throws(IdentityError) -> T) async throws -> T {
+    do {
+      return try await work(client)
+    } catch {
+      throw NSError(error)
     }
+  }
+
+  /// Makes a call that ends by the class method as well.
+  private func session<T: Sendable>(
+    _ work: @escaping @Sendable (PublicClient) async throws(IdentityError) -> T
+  ) async throws -> T {
+    try await WebSessions.run(client) { [self] in try await call(work) }
   }
 
   /// Notifies the providers of external accounts, unless the token was cached: then they know of the account.
@@ -63,14 +65,15 @@ extension MSALPublicClientApplication {
   /// The accounts of the cache, and of the broker if requested, with the tenant profiles that an external provider adds, then
   /// those that only such a provider has.
   func accounts(_ query: AccountsQuery, fromDevice: Bool = false) async throws -> [MSALAccount] {
-    let filter = query.filter(clientID: client.configuration.clientID)
-    var accounts = try await identity { () throws(IdentityError) in
-      fromDevice ? try await client.accountsFromDevice(filter) : try await client.accounts(filter)
+    var accounts = try await call { (client) throws(IdentityError) in
+      fromDevice
+        ? try await client.accountsFromDevice(query.filter) : try await client.accounts(query.filter)
     }
     .filter(query.matches)
     for provider in config.cacheConfig.externalAccountProviders {
       logFailure {
-        let others = try provider.accounts(with: query.parameters).compactMap(Account.init)
+        let parameters = MSALAccountEnumerationParameters(query)
+        let others = try provider.accounts(with: parameters).compactMap(Account.init)
         accounts = accounts.merging(others.filter(query.matches))
       }
     }
@@ -114,24 +117,18 @@ extension MSALPublicClientApplication {
   /// The one account that is signed in, and that of the call before. It is remembered in the cache.
   func currentAccount() async throws -> (current: MSALAccount?, previous: MSALAccount?) {
     let accounts = try await accounts(AccountsQuery(), fromDevice: true)
-    // An unreadable account may be a second one, or the previous one.
     do {
+      // An unreadable account may be a second one, or the previous one.
       try await client.cache.snapshot().checkComplete()
-    } catch {
+      guard accounts.count <= 1 else {
+        throw NSError(
+          .internalErrorAmbiguousAccount, "\(accounts.count) accounts are signed in where one was expected.",
+          advice: "Sign all but one out, or use allAccounts().")
+      }
+      return (accounts.first, try await replacePrincipal(accounts.first?.account).map { MSALAccount($0) })
+    } catch let error as CacheError {
       throw NSError(error)
     }
-    guard accounts.count <= 1 else {
-      throw NSError(
-        .internalErrorAmbiguousAccount, "\(accounts.count) accounts are signed in where one was expected.",
-        advice: "Sign all but one out, or use allAccounts().")
-    }
-    let previous: Account?
-    do {
-      previous = try await replacePrincipal(accounts.first?.account)
-    } catch {
-      throw NSError(error)
-    }
-    return (accounts.first, previous.map { MSALAccount($0) })
   }
 
   /// Remembers the one account of the application.
@@ -148,9 +145,8 @@ extension MSALPublicClientApplication {
     return try await client.cache.accounts(filter).first ?? previous
   }
 
-  /// Signs an account out; without options only of this application and not in the browser.
   func signOut(
-    _ account: MSALAccount, _ options: SignOutOptions?, wiping peers: PeerCaches? = nil
+    _ account: MSALAccount, _ options: SignOutOptions = SignOutOptions(), wiping peers: PeerCaches? = nil
   ) async throws {
     // A failure is reported, and the others continue.
     var failure: (any Error)?
@@ -160,23 +156,18 @@ extension MSALPublicClientApplication {
       failure = NSError(error)
     }
     do {
-      if let options, options.fromBrowser {
-        try await session { (client) throws(IdentityError) in
-          try await client.signOut(account.account, options)
-        }
-      } else {
-        try await identity { () throws(IdentityError) in
-          guard let options else { return try await client.remove(account.account) }
-          try await client.signOut(account.account, options)
-        }
+      let signOut = { @Sendable (client: PublicClient) async throws(IdentityError) in
+        try await client.signOut(account.account, options)
       }
+      // Only what waits for the browser ends by the class method.
+      if options.fromBrowser { try await session(signOut) } else { try await call(signOut) }
     } catch {
       failure = failure ?? error
     }
     for provider in config.cacheConfig.externalAccountProviders {
       do {
         try provider.remove(
-          account, wipeAccount: options?.wipeAccount ?? false, tenantProfiles: account.tenantProfiles)
+          account, wipeAccount: options.wipeAccount, tenantProfiles: account.tenantProfiles)
       } catch {
         failure = failure ?? error
       }
@@ -193,15 +184,6 @@ extension MSALPublicClientApplication {
       MSALGlobalConfig.loggerConfig.log(
         .warning, "A provider of external accounts failed: \(error.domain) \(error.code)", containsPII: false)
     }
-  }
-}
-
-/// Calls the client and turns its errors into those of this module.
-private func identity<T: Sendable>(_ call: () async throws(IdentityError) -> T) async throws -> T {
-  do {
-    return try await call()
-  } catch {
-    throw NSError(error)
   }
 }
 

@@ -292,7 +292,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   ///
   /// - Throws: `NSError`, in `NSOSStatusErrorDomain` when the keyring is locked or unavailable.
   open func remove(_ account: MSALAccount) throws {
-    try blocking { [self] in try await signOut(account, nil) }
+    try blocking { [self] in try await signOut(account) }
   }
 
   /// Signs an account out, with the parameters also of the browser's session and of other applications.

@@ -41,6 +41,9 @@ extension ApplicationTests {
       let byProfile = MSALAccountEnumerationParameters(
         tenantProfileIdentifier: TestPerson.alice.uid)
       #expect(try application.accounts(for: byProfile) == [account])
+      // White space around a value does not count.
+      #expect(try application.account(forIdentifier: "\(account.identifier!)\n") == account)
+      #expect(try application.account(forUsername: " alice@contoso.test") == account)
       // A blank value filters nothing, and names no account.
       #expect(try application.accounts(for: MSALAccountEnumerationParameters(identifier: " ")) == [account])
       for blank in ["", " "] {

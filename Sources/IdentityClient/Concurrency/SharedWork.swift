@@ -105,10 +105,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 }
 
-extension Result where Failure == IdentityError, Success: Sendable {
-  package static func catching(
-    _ work: @Sendable () async throws(IdentityError) -> Success
-  ) async -> Result<Success, IdentityError> {
+extension Result where Success: Sendable {
+  package static func catching(_ work: @Sendable () async throws(Failure) -> Success) async -> Result {
     do {
       return .success(try await work())
     } catch {
