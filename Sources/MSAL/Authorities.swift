@@ -6,8 +6,8 @@ import TokenCache
 ///
 /// Programs mostly make one of its subclasses. An authority never changes.
 public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
-  // `@unchecked Sendable` because the class has subclasses. They are all in this module, the initializers that they must
-  // call are not public, and none has more than this constant.
+  // `@unchecked Sendable` because the class has subclasses, which have to restate it. They are all in this module, the
+  // initializers that they must call are not public, and none has more than this constant.
   let authority: Authority
 
   /// The normalized URL, without parts that do not identify the authority.
@@ -57,8 +57,6 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
 
 /// Microsoft Entra ID, and Microsoft's service for personal accounts.
 public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
-  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
-
   /// Makes an authority from a URL such as `https://login.microsoftonline.com/common`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant.
@@ -162,8 +160,6 @@ public enum MSALAzureCloudInstance: Int, Sendable {
 
 /// Active Directory Federation Services.
 public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
-  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
-
   /// Makes an authority from a URL such as `https://fs.contoso.com/adfs`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the path `adfs`.
@@ -172,8 +168,6 @@ public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
 
 /// Azure AD B2C.
 public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
-  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
-
   /// Makes an authority from a URL such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the name of a policy.
@@ -182,8 +176,6 @@ public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
 
 /// Microsoft Entra External ID.
 public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
-  // `@unchecked Sendable` has to be restated; the superclass says why it holds. Nothing is added here.
-
   /// Makes an authority from a URL such as `https://contoso.ciamlogin.com`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, and for one of another

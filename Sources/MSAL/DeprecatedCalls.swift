@@ -95,8 +95,8 @@ extension MSALPublicClientApplication {
     interactive(
       scopes: scopes, extraScopesToConsent: extraScopesToConsent, loginHint: loginHint,
       promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
-      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
-      authority: { authority }, correlationId: correlationId, completionBlock: completionBlock)
+      claims: try claims.map { try MSALClaimsRequest(jsonString: $0) }, authority: authority,
+      correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The form of MSAL 0.2 and 0.3.
@@ -111,8 +111,8 @@ extension MSALPublicClientApplication {
     interactive(
       scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account,
       promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
-      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
-      authority: { authority }, correlationId: correlationId, completionBlock: completionBlock)
+      claims: try claims.map { try MSALClaimsRequest(jsonString: $0) }, authority: authority,
+      correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The form of MSAL 0.1.
@@ -127,7 +127,7 @@ extension MSALPublicClientApplication {
     interactive(
       scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: user,
       promptType: uiBehavior.promptType, extraQueryParameters: extraQueryParameters,
-      authority: { try authority.map(legacyAuthority) }, correlationId: correlationId,
+      authority: try authority.map(legacyAuthority), correlationId: correlationId,
       completionBlock: completionBlock)
   }
 
@@ -142,9 +142,8 @@ extension MSALPublicClientApplication {
   ) {
     interactive(
       scopes: scopes, extraScopesToConsent: extraScopesToConsent, loginHint: loginHint,
-      promptType: promptType, extraQueryParameters: extraQueryParameters,
-      claims: { claimsRequest }, authority: { authority }, correlationId: correlationId,
-      completionBlock: completionBlock)
+      promptType: promptType, extraQueryParameters: extraQueryParameters, claims: claimsRequest,
+      authority: authority, correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The form of MSAL 1.
@@ -158,17 +157,16 @@ extension MSALPublicClientApplication {
   ) {
     interactive(
       scopes: scopes, extraScopesToConsent: extraScopesToConsent, account: account,
-      promptType: promptType, extraQueryParameters: extraQueryParameters,
-      claims: { claimsRequest }, authority: { authority }, correlationId: correlationId,
-      completionBlock: completionBlock)
+      promptType: promptType, extraQueryParameters: extraQueryParameters, claims: claimsRequest,
+      authority: authority, correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The common implementation. Invalid arguments are reported to the completion block, as in these versions.
   private func interactive(
     scopes: [String], extraScopesToConsent: [String]?, account: MSALAccount? = nil, loginHint: String? = nil,
     promptType: MSALPromptType, extraQueryParameters: [String: String]?,
-    claims: () throws -> MSALClaimsRequest? = { nil }, authority: () throws -> MSALAuthority?,
-    correlationId: UUID?,
+    claims: @autoclosure () throws -> MSALClaimsRequest? = nil,
+    authority: @autoclosure () throws -> MSALAuthority?, correlationId: UUID?,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     let parameters = MSALInteractiveTokenParameters(
@@ -177,8 +175,7 @@ extension MSALPublicClientApplication {
       parameters.claimsRequest = try claims()
       parameters.authority = try authority()
     } catch {
-      complete(completionBlock, on: .main) { throw error }
-      return
+      return complete(completionBlock, on: .main) { throw error }
     }
     parameters.account = account
     parameters.loginHint = loginHint
@@ -211,8 +208,8 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     silent(
-      scopes: scopes, account: account, authority: { authority },
-      claims: { try claims.map { try MSALClaimsRequest(jsonString: $0) } },
+      scopes: scopes, account: account, authority: authority,
+      claims: try claims.map { try MSALClaimsRequest(jsonString: $0) },
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
@@ -225,7 +222,7 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     silent(
-      scopes: scopes, account: user, authority: { try authority.map(legacyAuthority) },
+      scopes: scopes, account: user, authority: try authority.map(legacyAuthority),
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
@@ -238,31 +235,29 @@ extension MSALPublicClientApplication {
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     silent(
-      scopes: scopes, account: account, authority: { authority }, claims: { claimsRequest },
+      scopes: scopes, account: account, authority: authority, claims: claimsRequest,
       forceRefresh: forceRefresh, correlationId: correlationId, completionBlock: completionBlock)
   }
 
   /// The common implementation. Invalid arguments are reported to the completion block, as in these versions.
   private func silent(
-    scopes: [String], account: MSALAccount?, authority: () throws -> MSALAuthority?,
-    claims: () throws -> MSALClaimsRequest? = { nil }, forceRefresh: Bool, correlationId: UUID?,
+    scopes: [String], account: MSALAccount?, authority: @autoclosure () throws -> MSALAuthority?,
+    claims: @autoclosure () throws -> MSALClaimsRequest? = nil, forceRefresh: Bool, correlationId: UUID?,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {
     guard let account else {
-      complete(completionBlock, on: nil) {
+      return complete(completionBlock, on: nil) {
         throw NSError(
           specific: MSALError.interactionRequired.rawValue, "No account is signed in.",
           advice: "Sign in interactively.")
       }
-      return
     }
     let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
     do {
       parameters.claimsRequest = try claims()
       parameters.authority = try authority()
     } catch {
-      complete(completionBlock, on: nil) { throw error }
-      return
+      return complete(completionBlock, on: nil) { throw error }
     }
     parameters.forceRefresh = forceRefresh
     parameters.correlationId = correlationId

@@ -104,28 +104,10 @@ extension NSError {
       self.init(specific: specific, error.message, advice: error.advice, userInfo: userInfo)
     } else {
       self.init(
-        domain: NSOSStatusErrorDomain, code: error.code.status.rawValue, error.message, advice: error.advice,
+        domain: NSOSStatusErrorDomain, code: error.code.keychainStatus, error.message, advice: error.advice,
         userInfo: userInfo)
     }
   }
-}
-
-/// The codes of Apple's Security framework (`SecBase.h`) that are used here.
-private enum KeychainStatus: Int {
-  /// `errSecUserCanceled`
-  case userCanceled = -128
-  /// `errSecNotAvailable`
-  case notAvailable = -25291
-  /// `errSecAuthFailed`
-  case authFailed = -25293
-  /// `errSecDataTooLarge`
-  case dataTooLarge = -25302
-  /// `errSecInteractionNotAllowed`
-  case interactionNotAllowed = -25308
-  /// `errSecDecode`
-  case decode = -26275
-  /// `errSecInternalError`
-  case internalError = -26276
 }
 
 extension CacheError.Code {
@@ -140,15 +122,16 @@ extension CacheError.Code {
     }
   }
 
-  fileprivate var status: KeychainStatus {
+  /// The code of Apple's Security framework (`SecBase.h`).
+  fileprivate var keychainStatus: Int {
     switch self {
-    case .locked: .interactionNotAllowed
-    case .promptDismissed: .userCanceled
-    case .unavailable, .timedOut: .notAvailable
-    case .damaged, .newerVersion, .rolledBack: .decode
-    case .wrongKey: .authFailed
-    case .tooLarge: .dataTooLarge
-    case .refused, .cancelled, .signedOut, .invalidGroup, .invalidResponse: .internalError
+    case .locked: -25308  // errSecInteractionNotAllowed
+    case .promptDismissed: -128  // errSecUserCanceled
+    case .unavailable, .timedOut: -25291  // errSecNotAvailable
+    case .damaged, .newerVersion, .rolledBack: -26275  // errSecDecode
+    case .wrongKey: -25293  // errSecAuthFailed
+    case .tooLarge: -25302  // errSecDataTooLarge
+    case .refused, .cancelled, .signedOut, .invalidGroup, .invalidResponse: -26276  // errSecInternalError
     }
   }
 }

@@ -79,12 +79,7 @@ public typealias MSALTelemetryCallback = @Sendable ([String: String]) -> Void
 
 /// Has no effect: no telemetry is sent. The properties keep what they are set to.
 public final class MSALTelemetryConfig: NSObject, Sendable {
-  private struct Values {
-    var piiEnabled = false
-    var notifyOnFailureOnly = false
-  }
-
-  private let values = Mutex(Values())
+  private let values = Mutex((piiEnabled: false, notifyOnFailureOnly: false))
 
   override init() {}
 

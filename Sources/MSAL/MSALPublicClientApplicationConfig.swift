@@ -124,13 +124,14 @@ extension MSALPublicClientApplicationConfig {
         .internalErrorInvalidParameter, "The application has no client ID.",
         advice: "Take the application (client) id from its registration in Microsoft Entra.")
     }
-    let redirectURI = try parsedRedirectURI().map(MSALRedirectUri.init)
+    let redirectURI = try parsedRedirectURI()
     var configuration = ClientConfiguration(
       // The browser returns to http://localhost if the URI is for the broker alone.
       clientID: clientId, redirectURI: redirectURI?.isNativeClient == true ? nil : redirectURI?.url,
       authority: authority.authority,
       knownAuthorities: knownAuthorities.map(\.authority), capabilities: clientApplicationCapabilities ?? [])
-    configuration.brokerPolicy = brokerPolicy(redirectURI)
+    let isForBroker = redirectURI?.brokerCapable == true && !bypassRedirectURIValidation
+    configuration.brokerPolicy = tokenBroker != nil ? .required : isForBroker ? .automatic : .off
     configuration.tokenExpirationBuffer = tokenExpirationBuffer
     configuration.extendedLifetimeEnabled = extendedLifetimeEnabled
     configuration.multipleCloudsSupported = multipleCloudsSupported
@@ -145,13 +146,7 @@ extension MSALPublicClientApplicationConfig {
     return configuration
   }
 
-  private func brokerPolicy(_ redirectURI: MSALRedirectUri?) -> BrokerPolicy {
-    if tokenBroker != nil { return .required }
-    let isForBroker = redirectURI?.brokerCapable == true && !bypassRedirectURIValidation
-    return isForBroker ? .automatic : .off
-  }
-
-  private func parsedRedirectURI() throws -> URL? {
+  private func parsedRedirectURI() throws -> MSALRedirectUri? {
     guard let redirectUri else { return nil }
     // "msauth." lacks the application's name.
     guard let url = URL(string: redirectUri), let scheme = url.scheme, !scheme.hasSuffix(".") else {
@@ -159,7 +154,7 @@ extension MSALPublicClientApplicationConfig {
         .internalErrorInvalidRedirectURI, "Invalid redirect URI \"\(redirectUri)\".",
         advice: "Leave it out for http://localhost, or use a scheme such as msauth.com.example.mail.")
     }
-    return url
+    return MSALRedirectUri(url: url)
   }
 }
 
