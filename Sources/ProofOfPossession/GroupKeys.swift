@@ -18,9 +18,10 @@ public final class GroupKeys: PopKeyProvider {
 
   public func key(for cache: TokenCacheAccessor) async throws(CacheError) -> any PopKey {
     if let secret = try await cache.popKey(), let key = key(secret) { return key }
-    let made = try await queue.run(timeout: .seconds(600), onCancel: .cancelled, onTimeout: .timedOut) {
-      (_) throws(CacheError) in try RSAKey()
-    }
+    let made = try await queue.run(
+      timeout: .seconds(600), onCancel: CacheError(.cancelled, "The request was cancelled."),
+      onTimeout: CacheError(.timedOut, "The key was not made in time.")
+    ) { (_) throws(CacheError) in try RSAKey() }
     let secret = try await cache.savePopKey(made.secret) { (try? RSAKey(secret: $0)) != nil }
     guard let key = key(secret) else {
       throw CacheError(.damaged, "The saved key of the group is invalid.")
@@ -35,9 +36,4 @@ public final class GroupKeys: PopKeyProvider {
     last.withLock { $0 = (secret, key) }
     return key
   }
-}
-
-extension CacheError {
-  fileprivate static let cancelled = CacheError(.cancelled, "The request was cancelled.")
-  fileprivate static let timedOut = CacheError(.timedOut, "The key was not made in time.")
 }
