@@ -117,7 +117,8 @@ let package = Package(
       dependencies: ["GLibSupport", "IdentityClient", "TokenCache", crypto, cryptoExtras],
       swiftSettings: safe),
     .target(
-      name: "IdentityBroker", dependencies: ["CGLib", "GLibSupport", "IdentityClient", "TokenCache"],
+      name: "IdentityBroker",
+      dependencies: ["CGLib", "GLibSupport", "HTTPSupport", "IdentityClient", "TokenCache"],
       swiftSettings: common),
     .target(
       name: "Lending",

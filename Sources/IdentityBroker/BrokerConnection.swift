@@ -25,26 +25,16 @@ final class BrokerConnection: Sendable {
     self.limit = limit
   }
 
-  /// Why a call has no response.
-  struct Failure: Error {
-    let error: IdentityError
-    /// Whether the broker ended in the call, so that one that is there now is another.
-    var isEnd = false
-  }
-
   /// Calls a method, which starts a broker that does not run but can be started, and waits for the response.
+  ///
+  /// `onEnd` is called if the broker ended in the call, so that one that is there now is another.
   ///
   /// - Throws: ``IdentityError/Code/noBroker`` when there is neither, ``IdentityError/Code/brokerFailed`` for whatever
   ///   is not a response of the right type, and ``IdentityError/Code/cancelled``.
   func call(
-    _ method: BrokerMethod, correlationID: String, _ cancellable: Cancellable
-  ) throws(Failure) -> String {
-    let bus: BusConnection
-    do {
-      bus = try self.bus()
-    } catch {
-      throw Failure(error: error)
-    }
+    _ method: BrokerMethod, correlationID: String, _ cancellable: Cancellable, onEnd: () -> Void = {}
+  ) throws(IdentityError) -> String {
+    let bus = try bus()
     do {
       let response = try bus.call(
         Self.name, Self.path, Self.interface, method.name,
@@ -52,32 +42,34 @@ final class BrokerConnection: Sendable {
         within: method.asksPerson ? nil : limit, cancellable)
       return response.first?.string ?? ""
     } catch {
-      throw Failure(error: IdentityError(error, calling: method.name), isEnd: error.dbusName == noReply)
+      if error.dbusName == noReply { onEnd() }
+      throw IdentityError(error, calling: method.name)
     }
   }
 
   /// Whether a broker runs, or could be started.
   ///
-  /// - Throws: As ``call(_:correlationID:_:)``; no bus is no broker.
+  /// - Throws: As ``call(_:correlationID:_:onEnd:)``; no bus is no broker.
   func presence(_ cancellable: Cancellable) throws(IdentityError) -> LinuxBroker.Presence {
-    let bus: BusConnection
     do {
-      bus = try self.bus()
+      let bus = try bus()
+      if try ask(bus, "NameHasOwner", [.string(Self.name)], "(b)", cancellable)?.boolean == true {
+        return .running
+      }
+      let names = try ask(bus, "ListActivatableNames", [], "(as)", cancellable)?.strings ?? []
+      return names.contains(Self.name) ? .startable : .absent
     } catch  where error.code == .noBroker {
       return .absent
     }
-    if try ask(bus, "NameHasOwner", [.string(Self.name)], "(b)", cancellable)?.boolean == true {
-      return .running
-    }
-    let names = try ask(bus, "ListActivatableNames", [], "(as)", cancellable)?.strings ?? []
-    return names.contains(Self.name) ? .startable : .absent
   }
 
-  /// Which broker is there; `nil` where the bus does not say.
-  func instance(_ cancellable: Cancellable) -> FailureMemory.Instance? {
+  /// Which run of the broker is there, or none once it `hasEnded`: the bus's identifier, which no other bus has, and the
+  /// bus's own name for the broker. `nil` where the bus does not say.
+  func instance(hasEnded: Bool = false, _ cancellable: Cancellable) -> String? {
     guard let bus = try? bus(), let id = bus.busID else { return nil }
-    let owner = try? ask(bus, "GetNameOwner", [.string(Self.name)], "(s)", cancellable)?.string
-    return FailureMemory.Instance(bus: id, owner: owner)
+    let owner =
+      hasEnded ? nil : try? ask(bus, "GetNameOwner", [.string(Self.name)], "(s)", cancellable)?.string
+    return id + " " + (owner ?? "-")
   }
 
   private func ask(

@@ -19,10 +19,8 @@ struct BrokerMethod {
 
   /// The text of the body.
   var text: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Nothing in a body is a number that JSON has no word for, so the fallback is never reached.
-    return (try? encoder.encode(body)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    // A body is neither large nor has a number that JSON has no word for, so the fallback is never reached.
+    (try? JSONWriter.bytes(of: body, within: .cache)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
   /// Asks for the broker's version. The broker compares ours with nothing, but wants one.
@@ -38,12 +36,12 @@ struct BrokerMethod {
   static func tokenSilently(_ request: BrokerRequest, account: JSONObject) -> BrokerMethod {
     BrokerMethod(
       name: "acquireTokenSilently",
-      body: ["authParameters": .object(parameters(of: request, account, .cachedRefreshToken))])
+      body: ["authParameters": .object(parameters(of: request, account, type: 1))])
   }
 
   /// Asks for a token, and the person for it. The account is the whole object that the broker listed, if any.
   static func tokenInteractively(_ request: BrokerRequest, account: JSONObject?) -> BrokerMethod {
-    var parameters = parameters(of: request, account, .interactive)
+    var parameters = parameters(of: request, account, type: 6)
     if request.prompt != .promptIfNecessary { parameters["prompt"] = .string(request.prompt.rawValue) }
     return BrokerMethod(
       name: "acquireTokenInteractively", body: ["authParameters": .object(parameters)], asksPerson: true)
@@ -55,14 +53,10 @@ struct BrokerMethod {
       body: ["clientId": .string(clientID.lowercased()), "account": .object(account)], isOptional: true)
   }
 
-  /// What the broker is to do; newer ones check that it fits the method.
-  private enum AuthorizationType: Int64 {
-    case cachedRefreshToken = 1
-    case interactive = 6
-  }
-
+  /// The `type` is what the broker is to do: 1 uses its refresh token, 6 asks the person. Newer brokers check that it fits
+  /// the method.
   private static func parameters(
-    of request: BrokerRequest, _ account: JSONObject?, _ type: AuthorizationType
+    of request: BrokerRequest, _ account: JSONObject?, type: Int64
   ) -> JSONObject {
     let username = account?["username"]?.stringValue ?? request.account?.username ?? request.loginHint
     var parameters: JSONObject = [
@@ -70,7 +64,7 @@ struct BrokerMethod {
       "additionalQueryParametersForAuthorization":
         .object(request.extraQueryParameters.mapValues(JSONValue.string)),
       "authority": .string(request.authority.url.absoluteString),
-      "authorizationType": .integer(type.rawValue),
+      "authorizationType": .integer(type),
       "clientId": .string(request.clientID.lowercased()),
       "redirectUri": .string(redirectURI(of: request)),
       "requestedScopes": .array(request.scopes.map(JSONValue.string)),

@@ -1,3 +1,4 @@
+import HTTPSupport
 import IdentityClient
 import TokenCache
 
@@ -23,17 +24,14 @@ struct BrokerRefusal {
     let members = error.objectValue ?? [:]
     status = members["status"]?.numberValue.flatMap(Int.init(exactly:)) ?? 0
     let switched: Set = [Status.userSwitch.rawValue, Status.accountSwitch.rawValue]
-    if switched.contains(status), response?["accessToken"]?.stringValue.nonBlank != nil { return nil }
-    context = (members["context"]?.stringValue.nonBlank ?? error.stringValue.nonBlank)?.withoutTokens
-      .printable()
+    if switched.contains(status), response?.text("accessToken") != nil { return nil }
+    context = (members.text("context") ?? error.stringValue.nonBlank)?.withoutTokens.printable()
     let diagnostics = members["diagnostics"]?.objectValue
-    oauthError =
-      diagnostics?["raw_error_code"]?.stringValue.nonBlank ?? context?.quoted(after: "Code: '")
+    oauthError = diagnostics?.text("raw_error_code") ?? context?.quoted(after: "Code: '")
     subError =
-      response?["subError"]?.stringValue.nonBlank ?? diagnostics?["oauth2_sub_error_code"]?.stringValue
-      .nonBlank
+      response?.text("subError") ?? diagnostics?.text("oauth2_sub_error_code")
       ?? context?.quoted(after: "suberror: '")
-    version = fields["telemetry"]?.objectValue?["broker_version"]?.stringValue.nonBlank?.printable(limit: 50)
+    version = fields["telemetry"]?.objectValue?.text("broker_version")?.printable(limit: 50)
   }
 
   private enum Status: Int {
@@ -62,14 +60,12 @@ struct BrokerRefusal {
 
   /// What it means for the caller.
   var error: IdentityError {
-    var error =
+    var error: IdentityError =
       switch Status(rawValue: status) {
       case .interactionRequired, .accountUnusable: refused("interaction_required", .interactionRequired)
       case .userDataRemovalRequired: removal
-      case .accountNotFound:
-        IdentityError(.interactionRequired, "The identity broker does not know the account.")
-      case .noNetwork, .networkTemporarilyUnavailable, .serverTemporarilyUnavailable, .transientError:
-        IdentityError(.network, "The identity broker cannot reach the server.", advice: "Try again later.")
+      case .accountNotFound: .unknownToBroker
+      case .noNetwork, .networkTemporarilyUnavailable, .serverTemporarilyUnavailable, .transientError: outage
       case .userCanceled: IdentityError(.userCanceled, "The sign-in was cancelled.")
       case .incorrectConfiguration, .authorityUntrusted: refused("invalid_request", .authorizationFailed)
       case .deviceNotRegistered: refused("interaction_required", .workplaceJoinRequired)
@@ -80,6 +76,13 @@ struct BrokerRefusal {
     error.brokerVersion = version
     error.brokerStatus = status
     error.stsErrorCodes = context?.stsErrorCodes ?? []
+    return error
+  }
+
+  private var outage: IdentityError {
+    var error = IdentityError(
+      .network, "The identity broker cannot reach the server.", advice: "Try again later.")
+    error.transportError = .cannotConnect(error.message)
     return error
   }
 
@@ -109,6 +112,12 @@ struct BrokerRefusal {
     }
     return error
   }
+}
+
+extension IdentityError {
+  static let unknownToBroker = IdentityError(
+    .interactionRequired, "The identity broker does not know the account.",
+    advice: "Sign in to the broker, as in the company's portal.")
 }
 
 extension String {

@@ -39,7 +39,7 @@ enum BrokerResponse {
     guard let response = fields["brokerTokenResponse"]?.objectValue else {
       throw .brokerFailed("its response has no token")
     }
-    guard let token = response["accessToken"]?.stringValue.nonBlank,
+    guard let token = response.text("accessToken"),
       token.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     else { throw .brokerFailed("its response has no access token") }
     switch response["accessTokenType"] {
@@ -49,13 +49,12 @@ enum BrokerResponse {
     default: throw .brokerRefused("it gave a token of another type than Bearer")
     }
     // Older versions of Himmelblau wrote an invalid ID token.
-    let idToken = response["idToken"]?.stringValue.nonBlank.flatMap { text in
-      IDTokenClaims(token: text).map { _ in text }
-    }
+    let idToken = response.text("idToken")
+    let claims = idToken.flatMap(IDTokenClaims.init(token:))
     return BrokerToken(
       accessToken: token, expiresOn: expiry(of: token, saying: response["expiresOn"], at: now),
-      grantedScopes: scopes(response["grantedScopes"]), idToken: idToken,
-      account: try account(in: response, idToken.flatMap(IDTokenClaims.init(token:))))
+      grantedScopes: scopes(response["grantedScopes"]), idToken: claims == nil ? nil : idToken,
+      account: try account(in: response, claims))
   }
 
   /// Whether the response is an error, for whatever reason.
@@ -106,7 +105,7 @@ enum BrokerResponse {
     in response: JSONObject, _ claims: IDTokenClaims?
   ) throws(IdentityError) -> Account? {
     let listed = response["account"]?.objectValue.flatMap(BrokerAccount.init)
-    let info = response["clientInfo"]?.stringValue.nonBlank.flatMap(ClientInfo.init(raw:))
+    let info = response.text("clientInfo").flatMap(ClientInfo.init(raw:))
     if let listed, let info, listed.homeAccountID != info.homeAccountID {
       throw .brokerFailed("it gave a token and named two accounts")
     }
@@ -121,6 +120,11 @@ enum BrokerResponse {
     ]
     return BrokerAccount(named).flatMap { BrokerAccount.accounts(in: [$0]).first }
   }
+}
+
+extension JSONObject {
+  /// A member that is a string and not blank.
+  func text(_ name: String) -> String? { self[name]?.stringValue.nonBlank }
 }
 
 extension IdentityError {

@@ -95,8 +95,12 @@ public final class LinuxBroker: TokenBroker {
 
   public func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
     try await ask(request.correlationID) { [now] (call) throws(IdentityError) in
-      let account = try Self.entry(for: request, call)
-      return try BrokerResponse.token(in: call(.tokenSilently(request, account: account.fields)), at: now())
+      guard let account = request.account else {
+        throw IdentityError(.accountRequired, "A request to the broker needs an account.")
+      }
+      let entry = try Self.entry(
+        for: account, tenant: request.authority.tenant, clientID: request.clientID, call)
+      return try BrokerResponse.token(in: call(.tokenSilently(request, account: entry.fields)), at: now())
     }
   }
 
@@ -132,12 +136,8 @@ public final class LinuxBroker: TokenBroker {
       ?? request.loginHint.flatMap { BrokerAccount.entry(named: $0, tenant: tenant, in: accounts) }
     let id = Self.text(request.correlationID)
     let text = try await run(on: interactiveQueue) { (connection, cancellable) throws(IdentityError) in
-      do throws(BrokerConnection.Failure) {
-        return try connection.call(
-          .tokenInteractively(request, account: entry?.fields), correlationID: id, cancellable)
-      } catch {
-        throw error.error
-      }
+      try connection.call(
+        .tokenInteractively(request, account: entry?.fields), correlationID: id, cancellable)
     }
     return try BrokerResponse.token(in: text, at: now())
   }
@@ -154,22 +154,13 @@ public final class LinuxBroker: TokenBroker {
 extension LinuxBroker {
   private typealias Call = (BrokerMethod) throws(IdentityError) -> String
 
-  private static func entry(for request: BrokerRequest, _ call: Call) throws(IdentityError) -> BrokerAccount {
-    guard let account = request.account else {
-      throw IdentityError(.accountRequired, "A request to the broker needs an account.")
-    }
-    return try entry(for: account, tenant: request.authority.tenant, clientID: request.clientID, call)
-  }
-
   /// The broker wants the whole object back that it listed.
   private static func entry(
     for account: Account, tenant: String?, clientID: String, _ call: Call
   ) throws(IdentityError) -> BrokerAccount {
     let accounts = try BrokerResponse.accounts(in: call(.accounts(clientID: clientID)))
     guard let entry = BrokerAccount.entry(for: account, tenant: tenant, in: accounts) else {
-      throw IdentityError(
-        .interactionRequired, "The identity broker does not know the account.",
-        advice: "Sign in to the broker, as in the company's portal.")
+      throw .unknownToBroker
     }
     return entry
   }
@@ -193,21 +184,15 @@ extension LinuxBroker {
       do throws(IdentityError) {
         let answer = try body { (method) throws(IdentityError) in
           isOptional = method.isOptional
-          do throws(BrokerConnection.Failure) {
-            return try connection.call(method, correlationID: id, cancellable)
-          } catch {
-            hasEnded = error.isEnd
-            throw error.error
-          }
+          return try connection.call(method, correlationID: id, cancellable) { hasEnded = true }
         }
         if asksAnyway { memory.forget() }
         return answer
       } catch {
         // A refusal costs no time, and the next request may succeed.
         if !isOptional, error.code == .brokerFailed, error.brokerStatus == nil,
-          var instance = connection.instance(cancellable)
+          let instance = connection.instance(hasEnded: hasEnded, cancellable)
         {
-          if hasEnded { instance.owner = nil }
           memory.remember(error, of: instance)
         }
         throw error

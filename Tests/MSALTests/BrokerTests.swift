@@ -72,6 +72,16 @@ extension ApplicationTests {
       #expect(error.userInfo[MSALOAuthSubErrorKey] as? String == "basic_action")
     }
 
+    @Test func `A broker without a network is a network failure`() async throws {
+      let broker = try StandInBroker(orders: #"{"do":{"acquireTokenSilently":"no-network"}}"#)
+      defer { broker.kill() }
+      let application = try application(broker)
+      let account = try await application.accountOfDevice()
+      let error = try await failure { try await application.silent(account) }
+      #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorCannotConnectToHost)
+      #expect(error.userInfo[MSALBrokerVersionKey] != nil)
+    }
+
     @Test func `Without a broker there is no device information`() async throws {
       let broker = try StandInBroker()
       broker.kill()
