@@ -267,11 +267,7 @@ struct LinuxBrokerTests {
     let service = broker.keyring.directory + "/services/broker.service"
     try "[D-BUS Service]\nName=com.microsoft.identity.broker1\nExec=/proc/nonexistent\n".write(
       toFile: service, atomically: true, encoding: .utf8)
-    let reloading = try BusConnection(address: broker.keyring.busAddress, Cancellable(timeout: .seconds(120)))
-    _ = try reloading.call(
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig", [],
-      reply: "()",
-      Cancellable(timeout: .seconds(120)))
+    try broker.keyring.reloadServices()
     let error = await #expect(throws: IdentityError.self) { try await accounts(client(broker)) }
     #expect(error?.code == .brokerFailed, "\(error?.message ?? "")")
   }

@@ -86,6 +86,22 @@ public final class Child: Sendable {
     }
   }
 
+  /// Starts a program with pipes, and closes its ends of them here. Without `errors`, its standard error goes where the tests' own
+  /// does, or into `log`.
+  public static func piped(
+    _ program: String, _ arguments: [String], environment: [String: String] = plain, group: pid_t = 0,
+    input: Pipe? = nil, output: Pipe? = nil, errors: Pipe? = nil, log: String? = nil
+  ) throws -> Child {
+    defer {
+      input?.closeReading()
+      output?.closeWriting()
+      errors?.closeWriting()
+    }
+    return try Child(
+      program, arguments, environment: environment, group: group,
+      streams: (input?.reading, output?.writing, errors?.writing ?? 2), log: log)
+  }
+
   /// The variables of a run under a sanitizer (Tests/sanitize), for the children, too.
   private static let sanitizing: [String: String] = [
     "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE", "LD_PRELOAD", "SWIFT_BACKTRACE",
@@ -130,12 +146,8 @@ public final class Child: Sendable {
     let stdin = try Pipe()
     let stdout = try Pipe()
     let stderr = try Pipe()
-    let child = try Child(
-      program, arguments, environment: environment,
-      streams: (stdin.reading, stdout.writing, stderr.writing))
-    stdin.closeReading()
-    stdout.closeWriting()
-    stderr.closeWriting()
+    let child = try piped(
+      program, arguments, environment: environment, input: stdin, output: stdout, errors: stderr)
 
     let end = ContinuousClock.now + deadline
     var pending = Array(input.utf8)[...]

@@ -40,4 +40,11 @@ public final class Pipe: @unchecked Sendable {
     }
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
+
+  /// The lines up to the end.
+  public func remainingLines() -> [String] {
+    var lines: [String] = []
+    while let line = nextLine() { lines.append(line) }
+    return lines
+  }
 }

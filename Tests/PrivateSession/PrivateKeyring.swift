@@ -1,4 +1,3 @@
-import CGLib
 package import GLibSupport
 import Glibc
 import Synchronization
@@ -54,11 +53,9 @@ public final class PrivateKeyring: Sendable {
         to: directory + "/services/keyring.service")
     }
     let address = try Pipe()
-    bus = try Child(
+    bus = try Child.piped(
       "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nosyslog", "--print-address=1"],
-      environment: environment, group: watchdog.group, streams: (nil, address.writing, nil),
-      log: directory + "/bus.log")
-    address.closeWriting()
+      environment: environment, group: watchdog.group, output: address, log: directory + "/bus.log")
     busAddress = address.readLine()
     if busAddress.isEmpty { throw SetUpFailure("dbus-daemon did not start", log: directory + "/bus.log") }
     environment["DBUS_SESSION_BUS_ADDRESS"] = busAddress
@@ -91,12 +88,9 @@ public final class PrivateKeyring: Sendable {
     let cancellable = Cancellable(timeout: .seconds(300))
     let connection = try BusConnection(address: busAddress, cancellable)
     while !cancellable.isPastDeadline {
-      let answer = try? connection.call(
-        "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner",
-        [.string("org.freedesktop.secrets")], reply: "(b)", cancellable)
-      if answer?[0].boolean == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) {
-        return
-      }
+      let isOwned = try? connection.ask(
+        "NameHasOwner", [.string(Self.serviceName)], reply: "(b)", cancellable)?.boolean
+      if isOwned == true, provider.isReady(on: connection, unlocked: unlocked, cancellable) { return }
       // KWallet ends when the bus has not yet seen that the one before it is gone. Rarely it fails to open its wallet, and
       // then stays without it.
       if child.hasEnded || .now - started > .seconds(60) {
@@ -136,8 +130,7 @@ public final class PrivateKeyring: Sendable {
   public func killBus() { bus.end() }
 
   public func lockCollection() throws {
-    let cancellable = Cancellable(timeout: .seconds(120))
-    let connection = try BusConnection(address: busAddress, cancellable)
+    let (connection, cancellable) = try connect()
     _ = try connection.call(
       Self.serviceName, Self.servicePath, Self.serviceInterface, "Lock",
       [.objectPaths([provider.collection])], reply: "(aoo)", cancellable)
@@ -145,8 +138,7 @@ public final class PrivateKeyring: Sendable {
 
   /// Unlocks with the password and without a prompt, through an interface that only gnome-keyring has.
   public func unlockCollection() throws {
-    let cancellable = Cancellable(timeout: .seconds(120))
-    let connection = try BusConnection(address: busAddress, cancellable)
+    let (connection, cancellable) = try connect()
     let session = try connection.call(
       Self.serviceName, Self.servicePath, Self.serviceInterface, "OpenSession",
       [.string("plain"), .variant(.string(""))], reply: "(vo)", cancellable)
@@ -156,6 +148,18 @@ public final class PrivateKeyring: Sendable {
     _ = try connection.call(
       Self.serviceName, Self.servicePath, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface",
       "UnlockWithMasterPassword", [.objectPath(provider.collection), secret], reply: "()", cancellable)
+  }
+
+  /// Has the bus read what is in `services` now.
+  public func reloadServices() throws {
+    let (connection, cancellable) = try connect()
+    _ = try connection.ask("ReloadConfig", [], reply: "()", cancellable)
+  }
+
+  /// A connection to the bus, and the deadline of calls on it.
+  package func connect() throws -> (BusConnection, Cancellable) {
+    let cancellable = Cancellable(timeout: .seconds(120))
+    return (try BusConnection(address: busAddress, cancellable), cancellable)
   }
 
   private static let serviceName = "org.freedesktop.secrets"
@@ -191,6 +195,6 @@ public final class PrivateKeyring: Sendable {
 
 extension Variant {
   package static func bytes(_ value: [UInt8]) -> Variant {
-    array(of: "y", value.map { Variant(taking: g_variant_new_byte($0)) })
+    array(of: "y", value.map(Variant.byte))
   }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+public import Glibc
 
 /// A new directory for a test's files, of this user alone, that is removed with this object.
 public final class TemporaryDirectory: Sendable {
@@ -15,15 +15,19 @@ public final class TemporaryDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Makes a file and returns its path.
-  public func file(_ name: String, _ contents: String = "") throws -> String {
+  /// Makes a file, and the directories that it is in, and returns its path.
+  @discardableResult
+  public func file(_ name: String, _ contents: String = "", mode: mode_t? = nil) throws -> String {
+    let file = URL(filePath: path + "/" + name)
     do {
-      try Data(contents.utf8).write(to: URL(filePath: path + "/" + name))
+      try FileManager.default.createDirectory(
+        atPath: file.deletingLastPathComponent().path, withIntermediateDirectories: true)
+      try Data(contents.utf8).write(to: file)
     } catch {
-      throw SetUpFailure(
-        "\(path)/\(name) cannot be written: \(error)", advice: "See that there is room in \(path).")
+      throw SetUpFailure("\(file.path): \(error)", advice: "See that there is room in \(path).")
     }
-    return path + "/" + name
+    if let mode { chmod(file.path, mode) }
+    return file.path
   }
 
   /// Makes a script that can be run and returns its path.
@@ -37,6 +41,7 @@ public final class TemporaryDirectory: Sendable {
   }
 
   /// Makes a directory inside and returns its path.
+  @discardableResult
   public func directory(_ name: String) throws -> String {
     try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
     return path + "/" + name

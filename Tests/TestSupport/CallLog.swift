@@ -8,10 +8,9 @@ extension PrivateKeyring {
   /// The names of the methods that were called over the bus while `body` ran, by everybody.
   package func logOfCalls(_ body: () async throws -> Void) async throws -> [String] {
     let output = try Pipe()
-    let monitor = try Child(
+    let monitor = try Child.piped(
       "dbus-monitor", ["--address", busAddress, "--profile", "type='method_call'"],
-      environment: environment, streams: (nil, output.writing, nil))
-    output.closeWriting()
+      environment: environment, output: output)
     defer { monitor.end() }
     // The monitor is at work when it has lost its name, and has seen all when it sees this last call.
     while true {
@@ -20,9 +19,8 @@ extension PrivateKeyring {
       if line.isEmpty { throw MonitorEnded() }
     }
     try await body()
-    let cancellable = Cancellable(timeout: .seconds(120))
-    _ = try BusConnection(address: busAddress, cancellable).call(
-      "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "GetId", [], reply: "(s)", cancellable)
+    let (bus, cancellable) = try connect()
+    _ = try bus.ask("GetId", [], reply: "(s)", cancellable)
     var methods: [String] = []
     while true {
       guard let method = output.readLine().split(separator: "\t").last else {

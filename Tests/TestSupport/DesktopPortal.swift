@@ -9,6 +9,7 @@ public final class DesktopPortal: Sendable {
   private static let program = "/usr/libexec/xdg-desktop-portal"
   private static let backend = "/usr/share/xdg-desktop-portal/portals/gnome-keyring.portal"
   private let child: Child
+  private let bus: BusConnection
 
   /// Starts it and waits until it has its name.
   public init(on keyring: PrivateKeyring, withBackend: Bool = true) throws {
@@ -25,14 +26,10 @@ public final class DesktopPortal: Sendable {
     ]
     let log = keyring.directory + "/portal.log"
     child = try Child(Self.program, [], environment: keyring.environment.merging(own) { $1 }, log: log)
-    let cancellable = Cancellable(timeout: .seconds(120))
-    let bus = try BusConnection(address: keyring.busAddress, cancellable)
-    let driver = "org.freedesktop.DBus"
+    let cancellable: Cancellable
+    (bus, cancellable) = try keyring.connect()
     while !cancellable.isPastDeadline, !child.hasEnded {
-      let answer = try bus.call(
-        driver, "/", driver, "NameHasOwner", [.string("org.freedesktop.portal.Desktop")], reply: "(b)",
-        cancellable)
-      if answer[0].boolean == true { return }
+      if hasName { return }
       usleep(1000)
     }
     throw SetUpFailure("xdg-desktop-portal did not start", log: log)
@@ -40,7 +37,17 @@ public final class DesktopPortal: Sendable {
 
   deinit { stop() }
 
-  public func stop() { child.end() }
+  /// Ends it, and waits until its name is free.
+  public func stop() {
+    child.end()
+    while hasName { usleep(1000) }
+  }
+
+  private var hasName: Bool {
+    let name = Variant.string("org.freedesktop.portal.Desktop")
+    let cancellable = Cancellable(timeout: .seconds(120))
+    return (try? bus.ask("NameHasOwner", [name], reply: "(b)", cancellable)?.boolean) == true
+  }
 }
 
 /// A sandbox as Flatpak makes one: portals know an application in it by the file `.flatpak-info` at its root.

@@ -47,10 +47,9 @@ package final class EtcdCluster: Sendable {
       try peers.enumerated().map { index, peer in
         Node(name: "n\(index)", client: try ReservedPort(), peer: peer, proxy: try Relay(to: .named(ports)))
       })
-    try Self.makeCertificates(in: files, for: names)
-    _ = try files.file("password", Self.password + "\n")
-    _ = try files.file("key", String(repeating: "k", count: 32))
-    for name in ["password", "key"] { chmod(directory + "/" + name, 0o600) }
+    try Self.makeCertificates(in: files.path, for: names)
+    try files.file("password", Self.password + "\n", mode: 0o600)
+    try files.file("key", String(repeating: "k", count: 32), mode: 0o600)
     for index in names.indices { try start(index) }
     try waitUntilReady()
     try addUsers()
@@ -146,8 +145,6 @@ package final class EtcdCluster: Sendable {
   package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
       let node = nodes[index]
-      let log = open("\(directory)/\(node.name).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-      defer { close(log) }
       nodes[index].child = try Child(
         EtcdNode.programs[index % EtcdNode.programs.count],
         [
@@ -162,8 +159,8 @@ package final class EtcdCluster: Sendable {
           "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
           "--bcrypt-cost", "4", "--logger", "zap",
         ] + (quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
-        environment: ["PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://127.0.0.1:\(node.proxy.port)"],
-        group: watchdog.group, streams: (nil, nil, log))
+        environment: Child.plain.merging(["HTTPS_PROXY": "http://127.0.0.1:\(node.proxy.port)"]) { $1 },
+        group: watchdog.group, log: "\(directory)/\(node.name).log")
     }
   }
 
@@ -227,7 +224,7 @@ package final class EtcdCluster: Sendable {
     let user = isProtected.withLock({ $0 }) ? ["--user", "root:root"] : []
     return try Child.run(
       "etcdctl", arguments + ["--cacert", caBundle, "--command-timeout", "60s"] + user,
-      environment: ["PATH": "/usr/bin:/bin", "ETCDCTL_API": "3"])
+      environment: Child.plain.merging(["ETCDCTL_API": "3"]) { $1 })
   }
 
   private let isProtected = Mutex(false)
@@ -253,22 +250,22 @@ package final class EtcdCluster: Sendable {
 
   private static func peerAddress(_ node: Int) -> String { "https://\(peerName(node)):2380" }
 
-  private static func makeCertificates(in files: TemporaryDirectory, for names: [String]) throws {
-    let directory = files.path
-    func openssl(_ arguments: String...) throws { try Child.output("openssl", arguments) }
+  private static func makeCertificates(in directory: String, for names: [String]) throws {
     let alternatives = ["IP:127.0.0.1"] + names.map { "DNS:\($0)" }
-    let extensions = try files.file(
-      "extensions",
-      "subjectAltName = \(alternatives.joined(separator: ","))\nextendedKeyUsage = serverAuth, clientAuth\n")
-    try openssl(
-      "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
-      "-subj",
-      "/CN=Llavero test etcd", "-keyout", directory + "/ca.key", "-out", directory + "/ca.pem")
-    try openssl(
-      "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=etcd", "-keyout",
-      directory + "/node.key", "-out", directory + "/node.csr")
-    try openssl(
-      "x509", "-req", "-days", "30", "-in", directory + "/node.csr", "-CA", directory + "/ca.pem", "-CAkey",
-      directory + "/ca.key", "-CAcreateserial", "-extfile", extensions, "-out", directory + "/node.pem")
+    let node = [
+      "-CA", directory + "/ca.pem", "-CAkey", directory + "/ca.key",
+      "-addext", "basicConstraints=CA:FALSE",
+      "-addext", "subjectAltName=" + alternatives.joined(separator: ","),
+      "-addext", "extendedKeyUsage=serverAuth,clientAuth",
+    ]
+    for (name, options) in [("ca", []), ("node", node)] {
+      try Child.output(
+        "openssl",
+        [
+          "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+          "-subj", "/CN=Llavero test \(name)", "-keyout", "\(directory)/\(name).key",
+          "-out", "\(directory)/\(name).pem",
+        ] + options)
+    }
   }
 }

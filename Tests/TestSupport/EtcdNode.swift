@@ -39,15 +39,14 @@ package final class EtcdNode: Sendable {
     let endpoint = "http://127.0.0.1:\(client.number)"
     let peerURL = "http://127.0.0.1:\(peer.number)"
     let log = try Pipe()
-    let child = try Child(
+    let child = try Child.piped(
       programs[0],
       [
         "--name=node", "--data-dir=\(directory)/data", "--logger=zap", "--log-outputs=stderr",
         "--listen-client-urls=\(endpoint)", "--advertise-client-urls=\(endpoint)",
         "--listen-peer-urls=\(peerURL)", "--initial-advertise-peer-urls=\(peerURL)",
         "--initial-cluster=node=\(peerURL)", "--bcrypt-cost=4",
-      ] + arguments, environment: environment, group: group, streams: (nil, nil, log.writing))
-    log.closeWriting()
+      ] + arguments, environment: environment, group: group, errors: log)
     if let words = waitUntilReady(log, endedTokens) {
       child.end()
       throw SetUpFailure("etcd did not start, and wrote: \(words)")

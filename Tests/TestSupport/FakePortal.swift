@@ -40,10 +40,8 @@ package final class FakePortal: Sendable {
     keyring = try PrivateKeyring(startingDaemon: false)
     self.behavior = Mutex(behavior)
     (arrivals, arrival) = AsyncStream.makeStream()
-    let cancellable = Cancellable(timeout: .seconds(120))
-    bus = try BusConnection(address: keyring.busAddress, cancellable)
-    g_dbus_connection_add_filter(bus.pointer, answerCall, Unmanaged.passUnretained(self).toOpaque(), nil)
-    try bus.own("org.freedesktop.portal.Desktop", cancellable)
+    (bus, _) = try keyring.connect()
+    try bus.serve(["org.freedesktop.portal.Desktop"]) { [weak self] in self?.answer($0) }
   }
 
   deinit { keyring.shutdown() }
@@ -65,33 +63,23 @@ package final class FakePortal: Sendable {
 
   /// Sends the response of a call from another connection than the portal's.
   package func endFromOtherConnection(_ call: Call) throws {
-    let other = try BusConnection(address: busAddress, Cancellable(timeout: .seconds(120)))
+    let (other, _) = try keyring.connect()
     Self.end(call, [.uint32(0), .properties([:])], on: other)
     _ = try withGError { g_dbus_connection_flush_sync(other.pointer, nil, $0) }
   }
 
   private static func end(_ call: Call, _ arguments: [Variant], on bus: BusConnection) {
-    let arguments = Variant.tuple(arguments)
-    _ = withExtendedLifetime(arguments) {
-      g_dbus_connection_emit_signal(
-        bus.pointer, call.sender, call.request, "org.freedesktop.portal.Request", "Response",
-        arguments.pointer, nil)
-    }
+    bus.emit("org.freedesktop.portal.Request", "Response", of: call.request, to: call.sender, arguments)
   }
 
-  /// Answers a call; runs on GDBus's thread.
-  fileprivate func answer(_ message: OpaquePointer) {
-    let arguments = g_dbus_message_get_body(message).map { Variant(taking: g_variant_ref($0)).children } ?? []
-    let sender = String(cString: g_dbus_message_get_sender(message))
-    let options = arguments.last?.properties ?? [:]
+  private func answer(_ incoming: IncomingCall) {
+    let sender = incoming.sender
+    let options = incoming.arguments.last?.properties ?? [:]
     let name = sender.dropFirst().replacing(".", with: "_")
     let path = "/org/freedesktop/portal/desktop/request/\(name)/"
     let expected = path + (options["handle_token"]?.string ?? "t")
     let call = Call(sender: sender, request: expected, token: options["token"]?.string)
-    var count: gint = 0
-    let descriptors = g_unix_fd_list_steal_fds(g_dbus_message_get_unix_fd_list(message), &count)
-    defer { g_free(descriptors) }
-    let descriptor = count > 0 ? descriptors?[0] ?? -1 : -1
+    let descriptor = incoming.takeDescriptor()
     defer { close(descriptor) }
 
     func write(_ bytes: [UInt8]) {
@@ -100,44 +88,22 @@ package final class FakePortal: Sendable {
       _ = Glibc.write(descriptor, bytes, bytes.count)
     }
     switch behavior.withLock({ $0 }) {
-    case .error(let name):
-      return send(g_dbus_message_new_method_error_literal(message, name, "fake"))
-    case .wrongType: return reply(to: message, .string("wrong"))
-    case .elsewhere: reply(to: message, .objectPath(path + "elsewhere"))
+    case .error(let name): return incoming.fail(name)
+    case .wrongType: return incoming.reply([.string("wrong")])
+    case .elsewhere: incoming.reply([.objectPath(path + "elsewhere")])
     case .secret(let bytes, let response, let results):
-      reply(to: message, .objectPath(call.request))
+      incoming.reply([.objectPath(call.request)])
       write(bytes)
       Self.end(call, [.uint32(response), .properties(results)], on: bus)
     case .nonsense:
-      reply(to: message, .objectPath(call.request))
+      incoming.reply([.objectPath(call.request)])
       Self.end(call, [.string("nonsense")], on: bus)
-    case .silence: reply(to: message, .objectPath(call.request))
+    case .silence: incoming.reply([.objectPath(call.request)])
     case .death:
-      reply(to: message, .objectPath(call.request))
+      incoming.reply([.objectPath(call.request)])
       g_dbus_connection_close(bus.pointer, nil, nil, nil)
     }
     log.withLock { $0.append(call) }
     arrival.yield(call)
   }
-
-  private func reply(to message: OpaquePointer, _ value: Variant) {
-    let reply = g_dbus_message_new_method_reply(message)
-    let body = Variant.tuple([value])
-    withExtendedLifetime(body) { g_dbus_message_set_body(reply, body.pointer) }
-    send(reply)
-  }
-
-  private func send(_ message: OpaquePointer?) {
-    g_dbus_connection_send_message(bus.pointer, message, GDBusSendMessageFlags(rawValue: 0), nil, nil)
-    if let message { g_object_unref(UnsafeMutableRawPointer(message)) }
-  }
-}
-
-private let answerCall: GDBusMessageFilterFunction = { _, message, isIncoming, data in
-  guard let message, let data, isIncoming != 0,
-    g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL
-  else { return message }
-  Unmanaged<FakePortal>.fromOpaque(data).takeUnretainedValue().answer(message)
-  g_object_unref(UnsafeMutableRawPointer(message))
-  return nil
 }

@@ -1,4 +1,3 @@
-import CGLib
 package import GLibSupport
 import Synchronization
 
@@ -40,8 +39,7 @@ package final class FakeService: Sendable {
   ) throws {
     ownsKeyring = keyring == nil
     self.keyring = try keyring ?? PrivateKeyring(startingDaemon: false)
-    let cancellable = Cancellable(timeout: .seconds(120))
-    bus = try BusConnection(address: self.keyring.busAddress, cancellable)
+    (bus, _) = try self.keyring.connect()
     let standard: [String: Answer] = [
       "ReadAlias": .reply([.objectPath(Self.collection)]),
       "Label": .reply([.variant(.string("Fake"))]),
@@ -49,28 +47,22 @@ package final class FakeService: Sendable {
       "Prompt": .reply([]),
     ]
     self.answers = Mutex(standard.merging(answers) { $1 })
-    g_dbus_connection_add_filter(
-      bus.pointer, answerCall, Unmanaged.passUnretained(self).toOpaque(), nil)
-    for name in names { try bus.own(name, cancellable) }
+    try bus.serve(names) { [weak self] in self?.answer($0) }
   }
 
   deinit { if ownsKeyring { keyring.shutdown() } }
 
   /// Emits the prompt's signal that it is completed.
   package func completePrompt(dismissed: Bool, _ result: Variant) {
-    let arguments = Variant.tuple([.boolean(dismissed), .variant(result)])
-    _ = withExtendedLifetime(arguments) {
-      g_dbus_connection_emit_signal(
-        bus.pointer, nil, Self.prompt, "org.freedesktop.Secret.Prompt", "Completed", arguments.pointer, nil)
-    }
+    bus.emit(
+      "org.freedesktop.Secret.Prompt", "Completed", of: Self.prompt, [.boolean(dismissed), .variant(result)])
   }
 
   package func setAnswer(_ method: String, _ answer: Answer) { answers.withLock { $0[method] = answer } }
 
-  /// Answers a call; runs on GDBus's thread.
-  fileprivate func answer(_ message: OpaquePointer) {
-    var method = String(cString: g_dbus_message_get_member(message))
-    let arguments = g_dbus_message_get_body(message).map { Variant(taking: g_variant_ref($0)).children } ?? []
+  private func answer(_ call: IncomingCall) {
+    var method = call.method
+    let arguments = call.arguments
     // A property counts under its own name.
     if method == "Get" { method = arguments[1].string ?? "" }
     log.withLock { $0.append((method, .now)) }
@@ -88,21 +80,14 @@ package final class FakeService: Sendable {
         : .error("org.freedesktop.DBus.Error.NotSupported")
     }
     if case .computed(let compute) = answer { answer = compute(arguments) }
-    let reply: OpaquePointer?
     switch answer {
-    case .completion: reply = g_dbus_message_new_method_reply(message)
-    case .reply(let values):
-      reply = g_dbus_message_new_method_reply(message)
-      let body = Variant.tuple(values)
-      withExtendedLifetime(body) { g_dbus_message_set_body(reply, body.pointer) }
-    case .error(let name):
-      reply = g_dbus_message_new_method_error_literal(message, name, "fake")
-    case .silence, .inTurn, .computed:
-      return
+    case .completion(let result):
+      call.reply([])
+      completePrompt(dismissed: false, result)
+    case .reply(let values): call.reply(values)
+    case .error(let name): call.fail(name)
+    case .silence, .inTurn, .computed: break
     }
-    g_dbus_connection_send_message(bus.pointer, reply, GDBusSendMessageFlags(rawValue: 0), nil, nil)
-    if let reply { g_object_unref(UnsafeMutableRawPointer(reply)) }
-    if case .completion(let result) = answer { completePrompt(dismissed: false, result) }
   }
 }
 
@@ -115,13 +100,4 @@ extension FakeService.Answer {
       ])
     ])
   }
-}
-
-private let answerCall: GDBusMessageFilterFunction = { _, message, isIncoming, data in
-  guard let message, let data, isIncoming != 0,
-    g_dbus_message_get_message_type(message) == G_DBUS_MESSAGE_TYPE_METHOD_CALL
-  else { return message }
-  Unmanaged<FakeService>.fromOpaque(data).takeUnretainedValue().answer(message)
-  g_object_unref(UnsafeMutableRawPointer(message))
-  return nil
 }

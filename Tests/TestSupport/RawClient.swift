@@ -52,6 +52,11 @@ package final class RawClient: Sendable {
   }
 }
 
+/// The status of an HTTP response.
+package func httpStatus(of response: String) -> Int? {
+  response.prefixMatch(of: #/HTTP/1\.\d (\d+)\s/#).flatMap { Int($0.1) }
+}
+
 /// Sends bytes to a socket; false when the other side is gone.
 func sendAll(_ bytes: [UInt8], to socket: Int32) -> Bool {
   var rest = bytes[...]

@@ -48,21 +48,13 @@ public final class StandInBroker: Sendable {
       try PrivateKeyring.write(
         "[D-BUS Service]\nName=com.microsoft.identity.broker1\nExec=\(command)\n",
         to: directory + "/services/broker.service")
-      let cancellable = Cancellable(timeout: .seconds(120))
-      let bus = try BusConnection(address: self.keyring.busAddress, cancellable)
-      _ = try bus.call(
-        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig", [],
-        reply: "()",
-        cancellable)
+      try self.keyring.reloadServices()
       return
     }
     let output = try Pipe()
     let words = directory + "/broker.words"
-    child = try Child(
-      "/usr/bin/python3", arguments, environment: self.keyring.environment,
-      streams: (nil, output.writing, nil),
-      log: words)
-    output.closeWriting()
+    child = try Child.piped(
+      "/usr/bin/python3", arguments, environment: self.keyring.environment, output: output, log: words)
     guard output.readLine() == "ready" else {
       throw SetUpFailure("stand_in_broker.py did not start", log: words)
     }
@@ -70,8 +62,7 @@ public final class StandInBroker: Sendable {
 
   deinit { kill() }
 
-  private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "interop/stand_in_broker.py").path
+  private static let script = SharedFiles.repository.appending(path: "Tests/interop/stand_in_broker.py").path
 
   /// Tells it what to do from now on.
   public func order(_ orders: String) throws { try Self.write(orders, to: directory) }

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import TokenCache
+import WorkerSupport
 
 /// A user who signs in, and the tokens that a server would issue.
 package struct TestPerson: Sendable {
@@ -30,7 +31,8 @@ package struct TestPerson: Sendable {
   package var issuingTenant: String { tenant ?? home }
 
   package var clientInfo: String {
-    encode(["uid": .string(uid), "utid": .string(home)])
+    let fields: JSONObject = ["uid": .string(uid), "utid": .string(home)]
+    return fields.base64URL
   }
 
   package func idToken(at now: Date, changing changes: JSONObject = [:], algorithm: String = "RS256")
@@ -43,8 +45,9 @@ package struct TestPerson: Sendable {
       "tid": .string(issuingTenant), "preferred_username": .string(username), "name": "A Name",
       "iat": .integer(start), "nbf": .integer(start), "exp": .integer(start + 3600),
     ]
+    let header: JSONObject = ["alg": .string(algorithm), "typ": "JWT"]
     let changed = claims.merging(changes) { $1 }.filter { $0.value != .null }
-    return [encode(["alg": .string(algorithm), "typ": "JWT"]), encode(changed), "c2ln"].joined(separator: ".")
+    return "\(header.base64URL).\(changed.base64URL).c2ln"
   }
 
   /// A token response. `null` takes a member out.
@@ -60,9 +63,5 @@ package struct TestPerson: Sendable {
       "id_token": .string(self.idToken(at: now, changing: claims)), "client_info": .string(clientInfo),
     ]
     return fields.merging(changes) { $1 }.filter { $0.value != .null }
-  }
-
-  private func encode(_ fields: JSONObject) -> String {
-    ((try? JSONEncoder().encode(fields)) ?? Data()).base64URL
   }
 }

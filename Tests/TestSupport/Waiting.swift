@@ -50,7 +50,7 @@ public func eventually(_ holds: () async throws -> Bool) async throws {
 extension Child {
   /// Runs a program to its end on a thread of its own, since Swift's pool has few, for a program that this process serves.
   public static func runApart(
-    _ program: String, _ arguments: [String], environment: [String: String]
+    _ program: String, _ arguments: [String], environment: [String: String] = plain
   ) async throws -> Result {
     try await blocking { try run(program, arguments, environment: environment) }
   }

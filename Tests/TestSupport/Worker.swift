@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import Glibc
 import WorkerSupport
 
@@ -20,21 +21,11 @@ public final class Worker: @unchecked Sendable {
   public init(_ command: [String], environment: [String: String]) throws {
     input = try Pipe()
     output = try Pipe()
-    // Errors go where the tests' own do.
-    child = try Child(
-      command[0], Array(command.dropFirst()), environment: environment,
-      streams: (input.reading, output.writing, 2))
-    input.closeReading()
-    output.closeWriting()
+    child = try Child.piped(
+      command[0], Array(command.dropFirst()), environment: environment, input: input, output: output)
   }
 
-  /// SwiftPM puts all programs of a build next to each other.
-  public static let program: String = {
-    var path = [CChar](repeating: 0, count: 4096)
-    let count = max(readlink("/proc/self/exe", &path, path.count), 0)
-    let tests = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Worker"
-  }()
+  public static let program = Child.built("Worker")
 
   /// Sends the process a command and returns its response.
   public func ask(_ line: String) async -> String {
@@ -77,5 +68,13 @@ public final class Worker: @unchecked Sendable {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: body(self)) }
     }
+  }
+}
+
+extension Child {
+  /// The path of a program that was built with these tests: SwiftPM puts all of a build next to each other.
+  public static func built(_ name: String) -> String {
+    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: name).path
   }
 }

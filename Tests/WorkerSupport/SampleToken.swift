@@ -46,8 +46,8 @@ package struct SampleToken: Sendable {
     let clientInfo: JSONObject = ["uid": .string(userID), "utid": .string(Self.tenantID)]
     return TokenResponse(fields: [
       "access_token": .string(accessToken), "refresh_token": .string(refreshToken),
-      "id_token": .string("e30.\(Self.base64URL(claims)).signature"),
-      "client_info": .string(Self.base64URL(clientInfo)), "token_type": "Bearer", "expires_in": "3600",
+      "id_token": .string("e30.\(claims.base64URL).signature"),
+      "client_info": .string(clientInfo.base64URL), "token_type": "Bearer", "expires_in": "3600",
       "scope": .string(scope),
     ])
   }
@@ -60,10 +60,11 @@ package struct SampleToken: Sendable {
     TokenLookup(
       homeAccountID: homeAccountID, environment: Self.environment, clientID: Self.clientID, scopes: [scope])
   }
+}
 
-  private static func base64URL(_ object: JSONObject) -> String {
-    ((try? JSONEncoder().encode(object)) ?? Data()).base64URL
-  }
+extension JSONObject {
+  /// The object as a part of a JSON Web Token.
+  package var base64URL: String { ((try? JSONEncoder().encode(self)) ?? Data()).base64URL }
 }
 
 extension TokenCacheAccessor {
