@@ -61,8 +61,8 @@ import LabSupport
   }
 
   @Test func `A user chooses an account on the page, and the browser remembers it`() async throws {
-    let jar = FileManager.default.temporaryDirectory.path + "/entra-lab-cookies-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: jar) }
+    let files = try TemporaryDirectory()
+    let jar = files.path + "/cookies"
     let page = try await lab.authorize(["login_hint": ""])
     #expect(page.status == 200)
     #expect(page.body.contains("bob@contoso.test"))

@@ -22,15 +22,11 @@ extension Lab {
   func curl(
     _ path: String, form: [(String, String)]? = nil, headers: [String] = [], _ options: [String] = []
   ) async throws -> Answer {
-    var arguments = ["-q", "-s", "-i", "--max-time", "20", "--cacert", caBundlePath]
+    var arguments = ["-q", "-s", "-i", "--max-time", "600", "--cacert", caBundlePath]
     for (name, value) in form ?? [] { arguments += ["--data-urlencode", "\(name)=\(value)"] }
     for header in headers { arguments += ["-H", header] }
     arguments += options + [path.hasPrefix("https:") ? path : baseURL + path]
-    return try await run(arguments)
-  }
-
-  private func run(_ arguments: [String]) async throws -> Answer {
-    let result = try await Child.runApart("curl", arguments, environment: ["PATH": "/usr/bin:/bin"])
+    let result = try await Child.runApart("curl", arguments)
     let text = result.standardOutput.replacing("\r\n", with: "\n")
     let end = text.firstRange(of: "\n\n")
     let lines = text[..<(end?.lowerBound ?? text.endIndex)].split(separator: "\n")

@@ -73,12 +73,8 @@ import LabSupport
 
   @Test func `Batch responses come one per request, in another order`() async throws {
     let token = try #require(try await lab.signIn()["access_token"])
-    func batch(_ requests: String) async throws -> Answer {
-      try await lab.curl(
-        "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
-        ["-d", #"{"requests":["# + requests + "]}"])
-    }
-    let answer = try await batch(
+    let answer = try await lab.batch(
+      token,
       """
       {"id":"1","method":"GET","url":"/me?$select=mail"},{"id":"2","method":"GET","url":"/users"},
       {"id":"3","method":"GET","url":"/me","dependsOn":["2"]}
@@ -88,20 +84,19 @@ import LabSupport
     #expect(responses.map { $0["status"] } == [424, 403, 200])
     #expect(responses[2]["body"]?["mail"] == "alice@contoso.test")
     let many = Array(repeating: #"{"id":"1","method":"GET","url":"/me"}"#, count: 21)
-    #expect(try await batch(many.joined(separator: ",")).status == 400)
+    #expect(try await lab.batch(token, many.joined(separator: ",")).status == 400)
   }
 
   @Test func `A fault can fail one request of a batch, with its dependents`() async throws {
     let token = try #require(try await lab.signIn()["access_token"])
     lab.inject(
       LabFault(.batchItem, status: 429, headers: ["Retry-After": "2"], body: #"{"error":{"code":"slow"}}"#))
-    let requests = """
-      {"requests":[{"id":"1","method":"GET","url":"/me"},{"id":"2","method":"GET","url":"/me"},
-      {"id":"3","method":"GET","url":"/me","dependsOn":["1"]}]}
+    let answer = try await lab.batch(
+      token,
       """
-    let answer = try await lab.curl(
-      "/v1.0/$batch", headers: ["Authorization: Bearer \(token)", "Content-Type: application/json"],
-      ["-d", requests])
+      {"id":"1","method":"GET","url":"/me"},{"id":"2","method":"GET","url":"/me"},
+      {"id":"3","method":"GET","url":"/me","dependsOn":["1"]}
+      """)
     let responses = try #require(try answer.json["responses"]?.array)
     #expect(responses.map { $0["status"] } == [424, 200, 429])
     #expect(responses.last?["headers"]?["Retry-After"] == "2")
@@ -110,15 +105,19 @@ import LabSupport
 
   @Test func `A PATCH has a response without a body`() async throws {
     let token = try #require(try await lab.signIn(scope: "User.ReadWrite")["access_token"])
-    let answer = try await lab.curl(
-      "/v1.0/me", headers: ["Authorization: Bearer \(token)"], ["-X", "PATCH", "-d", "{}"])
+    let answer = try await lab.graph("/me", token, ["-X", "PATCH", "-d", "{}"])
     #expect(answer.status == 204)
     #expect(answer.body.isEmpty)
   }
 }
 
 extension Lab {
-  fileprivate func graph(_ path: String, _ token: String) async throws -> Answer {
-    try await curl(graphURL + path, headers: ["Authorization: Bearer \(token)"])
+  fileprivate func graph(_ path: String, _ token: String, _ options: [String] = []) async throws -> Answer {
+    try await curl(graphURL + path, headers: ["Authorization: Bearer \(token)"], options)
+  }
+
+  fileprivate func batch(_ token: String, _ requests: String) async throws -> Answer {
+    let body = #"{"requests":["# + requests + "]}"
+    return try await graph("/$batch", token, ["-H", "Content-Type: application/json", "-d", body])
   }
 }

@@ -69,9 +69,8 @@ import LabSupport
   }
 
   @Test func `Large and chunked bodies are refused`() async throws {
-    let file = FileManager.default.temporaryDirectory.path + "/entra-lab-large-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: file) }
-    try Data(repeating: 97, count: 3_000_000).write(to: URL(filePath: file))
+    let files = try TemporaryDirectory()
+    let file = try files.file("large", String(repeating: "a", count: 3_000_000))
     let large = try await lab.curl(
       "/common/oauth2/v2.0/token", ["-H", "Expect:", "--data-binary", "@" + file])
     #expect(large.status == 413)
