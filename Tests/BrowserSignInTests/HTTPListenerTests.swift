@@ -47,7 +47,7 @@ struct HTTPListenerTests {
       paths.withLock { $0.append(exchange.request.path) }
       exchange.reply(ListenerResponse(status: 200, contentType: "text/plain", body: []))
     }
-    for client in clients { #expect(status(await client.readToEnd()) == 200) }
+    for client in clients { #expect(httpStatus(of: await client.readToEnd()) == 200) }
     #expect(paths.withLock(\.self) == ["/here", "/here"])
     listener.close()
   }

@@ -21,14 +21,14 @@ struct LoopbackListenerTests {
     async let response = listener.response(timeout: .seconds(200))
     let answer = await send(
       form("code=a%2Bb+c&state=right&empty=", host: "\(name):{port}"), to: listener.port, host: address)
-    #expect(status(answer) == 200)
+    #expect(httpStatus(of: answer) == 200)
     #expect(answer.contains("return to the application"))
     #expect(!answer.contains("a+b c"))
     #expect(try await response == ["code": "a+b c", "state": "right", "empty": ""])
   }
 
   @Test func `Answer that came before it was asked for is kept`() async throws {
-    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
     #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
   }
@@ -41,7 +41,7 @@ struct LoopbackListenerTests {
     ]
     for body in refused {
       let answer = await send(form(body), to: listener.port)
-      #expect(status(answer) == 400)
+      #expect(httpStatus(of: answer) == 400)
       #expect(!answer.contains("evil"))
     }
     _ = await send(answerForm, to: listener.port)
@@ -56,20 +56,20 @@ struct LoopbackListenerTests {
 
   @Test func `Only one answer wins`() async throws {
     let answers = try await atOnce(0..<12) { number in
-      status(await send(form("code=\(number)&state=right"), to: listener.port))
+      httpStatus(of: await send(form("code=\(number)&state=right"), to: listener.port))
     }
     #expect(answers.count { $0 == 200 } == 1)
     #expect(answers.count { $0 == 410 } == 11)
     _ = try await listener.response(timeout: .seconds(200))
     let late = await send(answerForm, to: listener.port)
-    #expect(status(late) == 410)
+    #expect(httpStatus(of: late) == 410)
     #expect(late.contains("sign-in has ended"))
   }
 
   @Test(.conformance(12, 17)) func `An error is an answer, and the page escapes its text`() async throws {
     let answer = await send(
       form("error=access_denied&error_description=%3Cscript%3E%26%22'%1b[31m&state=right"), to: listener.port)
-    #expect(status(answer) == 200)
+    #expect(httpStatus(of: answer) == 200)
     #expect(answer.contains("access_denied: &lt;script&gt;&amp;&quot;&#39;[31m"))
     #expect(!answer.contains("<script") && !answer.contains("\u{1b}"))
     #expect(try await listener.response(timeout: .seconds(200))["error"] == "access_denied")
@@ -81,29 +81,23 @@ struct LoopbackListenerTests {
         "http://localhost:\(listener.port)".count))
   }
 
-  private static func get(
-    _ path: String, method: String = "GET", host: String = "localhost:{port}", fields: String = ""
-  )
-    -> String
-  { "\(method) \(path) HTTP/1.1\nHost: \(host)\n\(fields)\n" }
-
   @Test(.conformance(72), .fault("page opened"), arguments: [ResponseMode.formPost, .query])
   func `The browser is redirected to the page once`(_ mode: ResponseMode) async throws {
     let listener = try makeListener(mode)
     let path = Self.launch(listener)
     // What cannot be the browser gets nothing, and spends nothing.
     for request in [
-      Self.get(path, method: "HEAD"), Self.get(path, method: "POST"), Self.get(path, host: "evil.test"),
-      Self.get(path, fields: "Sec-Fetch-Mode: cors\n"), Self.get(path + "x"), Self.get("/"),
+      get(path, method: "HEAD"), get(path, method: "POST"), get(path, host: "evil.test"),
+      get(path, fields: "Sec-Fetch-Mode: cors\n"), get(path + "x"), get("/"),
     ] {
       #expect(!(await send(request, to: listener.port)).contains("login.test"))
     }
-    let answer = await send(Self.get(path), to: listener.port)
-    #expect(status(answer) == 303)
+    let answer = await send(get(path), to: listener.port)
+    #expect(httpStatus(of: answer) == 303)
     #expect(answer.contains("\r\nLocation: https://login.test/page?state=right\r\n"))
     #expect(answer.contains("\r\nCache-Control: no-store\r\n"))
     #expect(answer.contains("\r\nReferrer-Policy: no-referrer\r\n"))
-    let form = mode == .formPost ? answerForm : Self.get("/?code=abc%2B1&state=right")
+    let form = mode == .formPost ? answerForm : get("/?code=abc%2B1&state=right")
     _ = await send(form, to: listener.port)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
   }
@@ -112,11 +106,11 @@ struct LoopbackListenerTests {
   func `A second opening of the page ends the sign-in`(_ isLate: Bool) async throws {
     let path = Self.launch(listener)
     let response = Task { try await listener.response(timeout: .seconds(200)) }
-    _ = await send(Self.get(path), to: listener.port)
-    let second = await send(Self.get(path), to: listener.port)
-    #expect(status(second) == 410)
+    _ = await send(get(path), to: listener.port)
+    let second = await send(get(path), to: listener.port)
+    #expect(httpStatus(of: second) == 410)
     #expect(!second.contains("login.test"))
-    #expect(status(await send(answerForm, to: listener.port)) == 410)
+    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 410)
     if isLate {
       let error = await expectError(.invalidState) {
         try await listener.response(timeout: .seconds(200))
@@ -140,76 +134,70 @@ struct LoopbackListenerTests {
       for request in [[address + path], [address + path], evil] {
         let result = try await Child.runApart(
           otherUser[0],
-          otherUser.dropFirst() + ["curl", "-q", "-sS", "--noproxy", "*", "-w", "\n%{http_code}"] + request,
-          environment: ["PATH": "/usr/bin:/bin"])
+          otherUser.dropFirst() + ["curl", "-q", "-sS", "--noproxy", "*", "-w", "\n%{http_code}"] + request)
         #expect(result.standardOutput.hasSuffix("\n403"), "\(result)")
       }
     }
     try await tryEverything()
-    #expect(status(await send(Self.get(path), to: listener.port)) == 303)
+    #expect(httpStatus(of: await send(get(path), to: listener.port)) == 303)
     try await tryEverything()
     _ = await send(
-      mode == .formPost ? answerForm : Self.get("/?code=abc%2B1&state=right"), to: listener.port)
+      mode == .formPost ? answerForm : get("/?code=abc%2B1&state=right"), to: listener.port)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
-  }
-
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let status: Int
-    let request: String
-
-    init(_ name: String, _ status: Int, _ request: String) {
-      (testDescription, self.status, self.request) = (name, status, request)
-    }
   }
 
   private static let body = "code=1&state=right"
 
-  static let refusals = [
-    Refusal("a GET", 405, "GET /?\(body) HTTP/1.1\nHost: localhost:{port}\n\n"),
-    Refusal("a HEAD", 405, "HEAD / HTTP/1.1\nHost: localhost:{port}\n\n"),
-    Refusal("a preflight", 405, "OPTIONS / HTTP/1.1\nHost: localhost:{port}\n\n"),
-    Refusal("a PUT", 405, form(body).replacing("POST", with: "PUT")),
-    Refusal("the favicon", 404, "GET /favicon.ico HTTP/1.1\nHost: localhost:{port}\n\n"),
-    Refusal("another path", 404, form(body, path: "/other")),
-    Refusal("a path that begins the same", 404, form(body, path: "//")),
-    Refusal("another host", 400, form(body, host: "evil.example:{port}")),
-    Refusal("another port", 400, form(body, host: "localhost:1")),
-    Refusal("no port", 400, form(body, host: "localhost")),
-    Refusal("a host that begins the same", 400, form(body, host: "localhost.evil.example:{port}")),
-    Refusal("a host as a user's name", 400, form(body, host: "localhost:{port}@evil.example:{port}")),
-    Refusal("two hosts", 400, form(body, fields: "Host: localhost:{port}\n")),
-    Refusal("an empty host", 400, form(body, host: "")),
-    Refusal(
-      "HTTP/1.0 without a host", 400,
-      form(body).replacing("Host: localhost:{port}\n", with: "")
-        .replacing("HTTP/1.1", with: "HTTP/1.0")),
-    Refusal("no host", 400, form(body).replacing("Host: localhost:{port}\n", with: "")),
-    Refusal("an absolute target of another host", 400, form(body, path: "http://evil.example/")),
-    Refusal("a script's request", 403, form(body, fields: "Sec-Fetch-Mode: cors\n")),
-    Refusal("a script's opaque request", 403, form(body, fields: "Sec-Fetch-Mode: no-cors\n")),
-    Refusal("JSON", 415, form(body, type: "application/json")),
-    Refusal("plain text", 415, form(body, type: "text/plain")),
-    Refusal("another type that begins the same", 415, form(body, type: "application/x-www-form-urlencodedx")),
-    Refusal("a parameter twice", 400, form("code=1&state=right&code=2")),
-    Refusal("the state twice", 400, form("code=1&state=right&state=right")),
-    Refusal("a bad escape", 400, form("code=%4&state=right")),
-    Refusal("bytes that are no UTF-8", 400, form("code=%ff&state=right")),
-    Refusal("a parameter without a name", 400, form("=1&code=1&state=right")),
-    Refusal("no parameters", 400, form("")),
-    Refusal("a large body", 413, form(body + "&x=" + String(repeating: "x", count: 64 << 10))),
-    Refusal(
-      "a large header", 431, form(body, fields: "X: " + String(repeating: "x", count: 16 << 10) + "\n")),
-    Refusal("a long path", 404, form(body, path: "/" + String(repeating: "x", count: 10 << 10))),
+  static let refusals: [(Named<String>, status: Int)] = [
+    (Named("a GET", get("/?\(body)")), 405),
+    (Named("a HEAD", get(method: "HEAD")), 405),
+    (Named("a preflight", get(method: "OPTIONS")), 405),
+    (Named("a PUT", form(body).replacing("POST", with: "PUT")), 405),
+    (Named("the favicon", get("/favicon.ico")), 404),
+    (Named("another path", form(body, path: "/other")), 404),
+    (Named("a path that begins the same", form(body, path: "//")), 404),
+    (Named("another host", form(body, host: "evil.example:{port}")), 400),
+    (Named("another port", form(body, host: "localhost:1")), 400),
+    (Named("no port", form(body, host: "localhost")), 400),
+    (Named("a host that begins the same", form(body, host: "localhost.evil.example:{port}")), 400),
+    (Named("a host as a user's name", form(body, host: "localhost:{port}@evil.example:{port}")), 400),
+    (Named("two hosts", form(body, fields: "Host: localhost:{port}\n")), 400),
+    (Named("an empty host", form(body, host: "")), 400),
+    (
+      Named(
+        "HTTP/1.0 without a host",
+        form(body).replacing("Host: localhost:{port}\n", with: "")
+          .replacing("HTTP/1.1", with: "HTTP/1.0")), 400
+    ),
+    (Named("no host", form(body).replacing("Host: localhost:{port}\n", with: "")), 400),
+    (Named("an absolute target of another host", form(body, path: "http://evil.example/")), 400),
+    (Named("a script's request", form(body, fields: "Sec-Fetch-Mode: cors\n")), 403),
+    (Named("a script's opaque request", form(body, fields: "Sec-Fetch-Mode: no-cors\n")), 403),
+    (Named("JSON", form(body, type: "application/json")), 415),
+    (Named("plain text", form(body, type: "text/plain")), 415),
+    (Named("another type that begins the same", form(body, type: "application/x-www-form-urlencodedx")), 415),
+    (Named("a parameter twice", form("code=1&state=right&code=2")), 400),
+    (Named("the state twice", form("code=1&state=right&state=right")), 400),
+    (Named("a bad escape", form("code=%4&state=right")), 400),
+    (Named("bytes that are no UTF-8", form("code=%ff&state=right")), 400),
+    (Named("a parameter without a name", form("=1&code=1&state=right")), 400),
+    (Named("no parameters", form("")), 400),
+    (Named("a large body", form(body + "&x=" + String(repeating: "x", count: 64 << 10))), 413),
+    (
+      Named("a large header", form(body, fields: "X: " + String(repeating: "x", count: 16 << 10) + "\n")), 431
+    ),
+    (Named("a long path", form(body, path: "/" + String(repeating: "x", count: 10 << 10))), 404),
   ]
 
   @Test(.conformance(15, 16), arguments: refusals)
-  func `Any other request is refused, and the wait goes on`(_ refusal: Refusal) async throws {
+  func `Any other request is refused, and the wait goes on`(
+    _ request: Named<String>, status: Int
+  ) async throws {
     async let response = listener.response(timeout: .seconds(200))
-    let answer = await send(refusal.request, to: listener.port)
-    #expect(status(answer) == refusal.status)
+    let answer = await send(request.value, to: listener.port)
+    #expect(httpStatus(of: answer) == status)
     expectSafeFields(answer)
-    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
     #expect(try await response["code"] == "abc+1")
   }
 
@@ -232,7 +220,7 @@ struct LoopbackListenerTests {
     #expect(try await response["code"] == "abc+1")
     let answer = listener
     answer.close()
-    #expect(status(await client.readToEnd()) != 200)
+    #expect(httpStatus(of: await client.readToEnd()) != 200)
   }
 
   @Test(arguments: [
@@ -248,7 +236,7 @@ struct LoopbackListenerTests {
   }
 
   @Test func `Every answer forbids keeping and embedding`() async throws {
-    for request in [answerForm, answerForm, "GET / HTTP/1.1\nHost: localhost:{port}\n\n", "nonsense\n\n"] {
+    for request in [answerForm, answerForm, get(), "nonsense\n\n"] {
       expectSafeFields(await send(request, to: listener.port))
     }
   }
@@ -265,28 +253,30 @@ struct LoopbackListenerTests {
 
   @Test func `Path of the redirect URI is kept`() async throws {
     let listener = try makeListener(path: "/signed-in/here")
-    #expect(status(await send(form("code=1&state=right"), to: listener.port)) == 404)
-    #expect(status(await send(form("code=1&state=right", path: "/signed-in/here"), to: listener.port)) == 200)
+    #expect(httpStatus(of: await send(form("code=1&state=right"), to: listener.port)) == 404)
+    #expect(
+      httpStatus(of: await send(form("code=1&state=right", path: "/signed-in/here"), to: listener.port))
+        == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
   @Test(.conformance(15)) func `Connections that stay empty do not keep the answer out`() async throws {
     let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
-    #expect(status(await send(answerForm, to: listener.port)) == 200)
+    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
     #expect(speculative.count == 8)
   }
 
   @Test(.conformance(15)) func `So many that no more are taken are closed after a while`() async throws {
     let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
-    #expect(status(await send(answerForm, to: listener.port)) == 200)
-    #expect(status(await idle[0].readToEnd()) != 200)
+    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
+    #expect(httpStatus(of: await idle[0].readToEnd()) != 200)
   }
 
   @Test(.conformance(15)) func `A request that does not end is cut off`() async throws {
     let client = try #require(RawClient(listener.port))
     client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
-    #expect(status(await client.readToEnd()) != 200)
+    #expect(httpStatus(of: await client.readToEnd()) != 200)
   }
 
   @Test(.conformance(16)) func `A body without an end is not kept`() async throws {
@@ -297,41 +287,39 @@ struct LoopbackListenerTests {
     let part = "10000\r\n" + String(repeating: "x", count: 1 << 16) + "\r\n"
     for _ in 0..<10 { client.write(part) }
     client.write("0\r\n\r\n")
-    #expect(status(await client.readToEnd()) == 413)
+    #expect(httpStatus(of: await client.readToEnd()) == 413)
   }
 
   @Test(.conformance(2)) func `A query is answered with 303, to a path without the code`() async throws {
     let listener = try makeListener(.query, path: "/callback")
-    let page = "GET /callback/complete HTTP/1.1\nHost: localhost:{port}\n\n"
-    #expect(status(await send(page, to: listener.port)) == 404)
+    let page = get("/callback/complete")
+    #expect(httpStatus(of: await send(page, to: listener.port)) == 404)
     async let response = listener.response(timeout: .seconds(200))
-    let redirect = await send(
-      "GET /callback?code=abc&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
-    #expect(status(redirect) == 303)
+    let redirect = await send(get("/callback?code=abc&state=right"), to: listener.port)
+    #expect(httpStatus(of: redirect) == 303)
     #expect(redirect.contains("\r\nLocation: /callback/complete\r\n"))
     #expect(!redirect.contains("abc"))
     let landing = await send(page, to: listener.port)
-    #expect(status(landing) == 200)
+    #expect(httpStatus(of: landing) == 200)
     #expect(landing.contains("return to the application"))
     #expect(try await response == ["code": "abc", "state": "right"])
-    let again = await send(
-      "GET /callback?code=abc&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
-    #expect(status(again) == 410)
+    let again = await send(get("/callback?code=abc&state=right"), to: listener.port)
+    #expect(httpStatus(of: again) == 410)
   }
 
   @Test(.conformance(2, 16)) func `Only a query is accepted where one is expected`() async throws {
     let listener = try makeListener(.query)
-    #expect(status(await send(answerForm, to: listener.port)) == 405)
+    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 405)
     for query in ["", "?", "?code=1&state=wrong", "?code=1&state=right&state=right", "?code=%zz&state=right"]
     {
-      let answer = await send("GET /\(query) HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
-      #expect(status(answer) == 400)
+      let answer = await send(get("/\(query)"), to: listener.port)
+      #expect(httpStatus(of: answer) == 400)
     }
   }
 
   @Test func `Query mode does not wait for a browser that does not follow`() async throws {
     let listener = try makeListener(.query)
-    _ = await send("GET /?code=1&state=right HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    _ = await send(get("/?code=1&state=right"), to: listener.port)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
@@ -340,12 +328,11 @@ struct LoopbackListenerTests {
     let listener = try makeListener(mode)
     async let response = listener.response(timeout: .seconds(200))
     let parameters = ["--data-urlencode", "code=a&b", "--data-urlencode", "state=right"]
-    let result = try Child.run(
+    let result = try await Child.runApart(
       "curl",
       ["-sSL", "--noproxy", "*"] + (mode == .query ? ["-G"] : []) + parameters + [
         "http://localhost:\(listener.port)"
-      ],
-      environment: ["PATH": "/usr/bin:/bin"])
+      ])
     #expect(result.status == 0)
     #expect(result.standardOutput.hasSuffix("</html>\n"))
     #expect(try await response == ["code": "a&b", "state": "right"])
@@ -360,7 +347,7 @@ struct LoopbackListenerTests {
 
   @Test(.conformance(14)) func `The wait ends with its task`() async throws {
     let task = Task { try await listener.response(timeout: .seconds(50)) }
-    _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    _ = await send(get(), to: listener.port)
     task.cancel()
     await expectError(.cancelled) { try await task.value }
   }
@@ -368,11 +355,11 @@ struct LoopbackListenerTests {
   @Test(.conformance(13, 14)) func `Closing ends the wait, all connections and the port`() async throws {
     let idle = try #require(RawClient(listener.port))
     let task = Task { try await listener.response(timeout: .seconds(50)) }
-    _ = await send("GET / HTTP/1.1\nHost: localhost:{port}\n\n", to: listener.port)
+    _ = await send(get(), to: listener.port)
     listener.close()
     listener.close()
     await expectError(.cancelled) { try await task.value }
-    #expect(status(await idle.readToEnd()) != 200)
+    #expect(httpStatus(of: await idle.readToEnd()) != 200)
     #expect(RawClient(listener.port) == nil)
     #expect(RawClient(listener.port, host: "::1") == nil)
   }
@@ -415,24 +402,17 @@ struct LoopbackListenerTests {
   @Test func `Fixed port can be used again at once`() async throws {
     let port = try makeListener().port
     for _ in 0..<3 {
-      let listener = try await eventually { try makeListener(port: port) }
+      // The port is given back on the listener's thread, soon after `close` or the listener's end.
+      var next: LoopbackListener?
+      try await eventually {
+        next = try? makeListener(port: port)
+        return next != nil
+      }
+      let listener = try #require(next)
       let answer = await send(answerForm, to: port)
-      #expect(status(answer) == 200)
+      #expect(httpStatus(of: answer) == 200)
       _ = try await listener.response(timeout: .seconds(200))
       listener.close()
-    }
-  }
-
-  /// The port is given back on the listener's thread, soon after `close` or the listener's end.
-  private func eventually(_ make: () throws -> LoopbackListener) async throws -> LoopbackListener {
-    let deadline = ContinuousClock.now + .seconds(200)
-    while true {
-      do {
-        return try make()
-      } catch {
-        if ContinuousClock.now > deadline { throw error }
-        await Task.yield()
-      }
     }
   }
 }

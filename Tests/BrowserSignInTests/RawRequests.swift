@@ -10,18 +10,21 @@ func send(_ request: String, to port: UInt16, host: String = "127.0.0.1") async 
 /// A form as a browser posts it.
 func form(
   _ body: String, path: String = "/", host: String = "localhost:{port}",
-  type: String = "application/x-www-form-urlencoded", fields: String = "", length: Int? = nil
+  type: String = "application/x-www-form-urlencoded", fields: String = ""
 ) -> String {
   """
   POST \(path) HTTP/1.1
   Host: \(host)
   Content-Type: \(type)
-  Content-Length: \(length ?? body.utf8.count)
+  Content-Length: \(body.utf8.count)
   \(fields)
   \(body)
   """
 }
 
-func status(_ answer: String) -> Int? {
-  answer.prefixMatch(of: #/HTTP/1\.\d (\d+)\s/#).flatMap { Int($0.1) }
+/// A request without a body.
+func get(
+  _ path: String = "/", method: String = "GET", host: String = "localhost:{port}", fields: String = ""
+) -> String {
+  "\(method) \(path) HTTP/1.1\nHost: \(host)\n\(fields)\n"
 }

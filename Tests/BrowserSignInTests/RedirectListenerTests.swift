@@ -176,8 +176,7 @@ struct RedirectListenerTests {
     let result = try await Child.runApart(
       otherUser[0],
       otherUser.dropFirst()
-        + ["python3", "-c", send, directory + "/" + name, Self.redirectURI + "?code=evil&state=right"],
-      environment: ["PATH": "/usr/bin:/bin"])
+        + ["python3", "-c", send, directory + "/" + name, Self.redirectURI + "?code=evil&state=right"])
     #expect(result.standardOutput == "answer 0\n", "\(result.standardError)")
     for (path, _, closed) in modes { chmod(path, closed) }
     #expect(try await handOver(Self.redirectURI + "?code=1&state=right"))
@@ -200,11 +199,9 @@ struct RedirectListenerTests {
       """
     let (input, output) = (try Pipe(), try Pipe())
     let otherUser = try #require(OtherUser.command)
-    let child = try Child(
+    let child = try Child.piped(
       otherUser[0], otherUser.dropFirst() + ["python3", "-c", listen, directory + "/" + mailbox.name],
-      environment: ["PATH": "/usr/bin:/bin"], streams: (input.reading, output.writing, 2))
-    input.closeReading()
-    output.closeWriting()
+      input: input, output: output)
     _ = output.readLine()
     // Anybody else would get a connection, so it is the peer that is looked at.
     let probe = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -269,7 +266,7 @@ struct RedirectListenerTests {
     ])
   func `A handler leads here when it starts this program`(_ command: [String], _ leadsHere: Bool) throws {
     let here = try TemporaryDirectory()
-    for name in ["mail", "other", "sh", "env"] { chmod(try here.file(name), 0o755) }
+    for name in ["mail", "other", "sh", "env"] { try here.file(name, mode: 0o755) }
     let words = command.map {
       $0.replacing("/bin/", with: here.path + "/").replacing("/usr" + here.path, with: "/usr/bin")
     }

@@ -8,42 +8,29 @@ import TestSupport
 struct LoanBrokerTests {
   /// A scripted lender and its borrower.
   private struct Borrowed {
-    let directory: TemporaryDirectory
     let server: RawServer
     let lender: LoanBroker
+    private let scripted: ScriptedLender
+
+    init(timeout: Duration = .seconds(300), _ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+      try self.init(ScriptedLender(serve), timeout)
+    }
 
     init(
-      timeout: Duration = .seconds(300), _ serve: @escaping @Sendable (RawConnection) -> Void
+      terms: String = LentThings.terms(),
+      token answer: @escaping @Sendable (_ query: [String: String]) -> (Int, String)
     ) throws {
-      directory = try TemporaryDirectory()
-      server = try RawServer(at: directory.path + "/loan.sock", serve)
+      try self.init(ScriptedLender(terms: terms, token: answer), .seconds(300))
+    }
+
+    private init(_ scripted: ScriptedLender, _ timeout: Duration) throws {
+      (self.scripted, server) = (scripted, scripted.server)
       lender = LoanBroker(
         transport: try SoupHTTPTransport(unixSocket: server.path), termsTimeout: timeout,
         tokenTimeout: timeout, now: { Date() })
     }
 
-    /// Responds to requests for tokens by the closure, to others with the terms.
-    init(
-      terms: String = LentThings.terms(),
-      token answer: @escaping @Sendable (_ query: [String: String]) -> (Int, String)
-    ) throws {
-      directory = try TemporaryDirectory()
-      server = try RawServer(at: directory.path + "/loan.sock") { target in
-        let parts = target.split(separator: "?", maxSplits: 1)
-        guard parts.first == "/token" else { return (200, "", terms) }
-        let (status, body) = answer(FormEncoding.decode(parts.dropFirst().joined().utf8) ?? [:])
-        return (status, "Content-Type: application/json\r\n", body)
-      }
-      lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))
-    }
-
-    var tokenRequests: [[String: String]] {
-      server.requests.compactMap { request in
-        let target = request.split(separator: " ")[1]
-        guard target.hasPrefix("/token?") else { return nil }
-        return FormEncoding.decode(target.dropFirst("/token?".count).utf8)
-      }
-    }
+    var tokenRequests: [[String: String]] { scripted.tokenRequests }
 
     func client(tenant: String = LentThings.tenant) throws -> PublicClient {
       let url = try #require(URL(string: "https://login.microsoftonline.com/\(tenant)"))
@@ -303,7 +290,7 @@ struct LoanBrokerTests {
   func `A socket without a listener is noBroker`() async throws {
     let directory = try TemporaryDirectory()
     try RawServer.leaveBehind(at: directory.path + "/left")
-    _ = try directory.file("file")
+    try directory.file("file")
     for name in ["left", "file", "none"] {
       let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: "\(directory.path)/\(name)"))
       await expectError(.noBroker) { try await lender.terms() }

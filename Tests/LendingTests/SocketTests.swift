@@ -10,6 +10,13 @@ struct SocketTests {
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
   }
 
+  /// A request for a token with curl.
+  private static func curl(_ socket: String) -> [String] {
+    [
+      "curl", "-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read",
+    ]
+  }
+
   @Test(.fault("foreign user")) func `Only this user may connect, unless the socket is open to all`()
     async throws
   {
@@ -28,12 +35,7 @@ struct SocketTests {
       let socket = lender.directory.path + "/loan.sock"
       if isPermitted { chmod(socket, 0o666) }
       let command = try #require(OtherUser.command)
-      let result = try await Child.runApart(
-        command[0],
-        command.dropFirst() + [
-          "curl", "-sS", "--unix-socket", socket,
-          "http://localhost/token?api-version=2019-08-01&scope=User.Read",
-        ], environment: ["PATH": "/usr/bin:/bin"])
+      let result = try await Child.runApart(command[0], command.dropFirst() + Self.curl(socket))
       #expect(result.standardOutput.contains("token-1") == isOpen, "\(result)")
       #expect(result.standardOutput.contains("access_denied") == (isPermitted && !isOpen))
       // curl's code for a failed connection.
@@ -58,10 +60,7 @@ struct SocketTests {
   func `A lender leaves neither a directory nor a lock behind`(_ isNamed: Bool) throws {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment).path
     let lender = try TestLender(at: isNamed ? nil : .socket(path: nil))
-    guard case .socket(let path) = lender.lender.address else {
-      Issue.record("The lender has no socket.")
-      return
-    }
+    let path = try #require(lender.socket)
     lender.lender.close()
     #expect(access(path, F_OK) != 0)
     #expect(isNamed || access(String(path.dropLast("/loan.sock".count)), F_OK) != 0)
@@ -136,7 +135,7 @@ struct SocketTests {
   @Test(.fault("socket taken")) func `A file that replaced the socket is not removed at the end`() throws {
     let lender = try TestLender()
     unlink(lender.directory.path + "/loan.sock")
-    _ = try lender.directory.file("loan.sock", "another's")
+    try lender.directory.file("loan.sock", "another's")
     lender.lender.close()
     #expect(try lender.directory.contents("loan.sock") == "another's")
   }
@@ -168,16 +167,9 @@ struct SocketTests {
   @Test(.fault("silent crowd"), arguments: LenderTests.places)
   func `A thousand silent connections do not block a borrower`(_ place: Named<Lender.Place?>) async throws {
     let lender = try TestLender(at: place.value)
-    let (address, port) =
-      switch lender.lender.address {
-      case .socket(let path): (path, 0)
-      case .endpoint(let url, _): ("", url.port ?? 0)
-      }
+    let address = [lender.socket ?? "", "\(lender.port ?? 0)"]
     let output = try Pipe()
-    let flood = try Child(
-      "/usr/bin/python3", ["-c", Self.flood, address, "\(port)"], environment: ["PATH": "/usr/bin:/bin"],
-      streams: (nil, output.writing, 2))
-    output.closeWriting()
+    let flood = try Child.piped("python3", ["-c", Self.flood] + address, output: output)
     // Some wait in the kernel's queue; the line is printed when there are more than the lender accepts.
     #expect(output.readLine() == "300")
     for _ in 0..<3 { _ = try await lender.send().token() }
@@ -202,16 +194,12 @@ struct SocketTests {
   @Test(.fault("slow user"), .enabled(if: OtherUser.command != nil, "needs another user"))
   func `Unfinished requests of another user leave half of a port's connections free`() async throws {
     let lender = try TestLender(at: .port(0))
-    guard case .endpoint(let url, _) = lender.lender.address else {
-      Issue.record("The lender has no port.")
-      return
-    }
+    let port = try #require(lender.port)
     let command = try #require(OtherUser.command)
     let output = try Pipe()
-    let flood = try Child(
-      command[0], command.dropFirst() + ["python3", "-c", Self.halfRequests, "\(url.port ?? 0)"],
-      environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, 2))
-    output.closeWriting()
+    let flood = try Child.piped(
+      command[0], command.dropFirst() + ["python3", "-c", Self.halfRequests, "\(port)"],
+      output: output)
     #expect(output.readLine() == "128 are open")
     _ = try await lender.send().token()
     flood.end()
@@ -293,13 +281,7 @@ struct SocketTests {
       if number == 1 { await gate.wait() }
       return result(call.scopes, "token-\(number)")
     }
-    let output = try Pipe()
-    let borrower = try Child(
-      "curl",
-      [
-        "-sS", "--unix-socket", lender.directory.path + "/loan.sock",
-        "http://localhost/token?api-version=2019-08-01&scope=User.Read",
-      ], environment: ["PATH": "/usr/bin:/bin"], streams: (nil, output.writing, nil))
+    let borrower = try Child("curl", Array(Self.curl(lender.directory.path + "/loan.sock").dropFirst()))
     await gate.arrival()
     borrower.end()
     gate.open()

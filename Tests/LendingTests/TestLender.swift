@@ -69,6 +69,10 @@ final class TestLender: Sendable {
   var calls: [Call] { log.calls.withLock { $0 } }
   var events: [LendingEvent] { log.events.withLock { $0 } }
 
+  /// Where it listens: at one of these.
+  var socket: String? { if case .socket(let path) = lender.address { path } else { nil } }
+  var port: Int? { if case .endpoint(let url, _) = lender.address { url.port } else { nil } }
+
   /// Lets so much time pass.
   func pass(_ duration: Duration) {
     time.offset.withLock { $0 += duration }
@@ -128,7 +132,7 @@ func result(
 struct LenderAnswer: Sendable {
   let text: String
 
-  var status: Int? { text.prefixMatch(of: #/HTTP/1\.\d (\d+)\s/#).flatMap { Int($0.1) } }
+  var status: Int? { httpStatus(of: text) }
 
   func members() throws -> JSONObject {
     let body = text.split(separator: "\r\n\r\n", maxSplits: 1).last ?? ""

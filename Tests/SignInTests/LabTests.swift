@@ -373,9 +373,7 @@ struct LabTests {
   }
 
   @Test(.conformance(71)) func `Without a keyring tokens are returned, but stored in no file`() async throws {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let directory = try TemporaryDirectory()
     let store = KeyringCacheStore(
       SecretServiceConnection(busAddress: "unix:path=/proc/nonexistent/bus"),
       environment: ["HOME": directory.path, "XDG_RUNTIME_DIR": directory.path])
@@ -385,7 +383,8 @@ struct LabTests {
     #expect(result.cacheError?.code == .unavailable)
     let error = await #expect(throws: IdentityError.self) { try await test.silent(result.account) }
     #expect(error?.cacheError?.code == .unavailable)
-    let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
+    let files = FileManager.default.enumerator(
+      at: URL(filePath: directory.path), includingPropertiesForKeys: nil)
     // The lock and its counter may be there.
     for case let file as URL in files?.allObjects ?? [] {
       let text = String(decoding: (try? Data(contentsOf: file)) ?? Data(), as: UTF8.self)
