@@ -1,40 +1,25 @@
 import LabSupport
 
-/// The tool with tokens of a lender whose responses the tests write, without a home, a bus and a keyring.
+extension ScriptedLender {
+  /// Runs the tool with tokens of this lender, without a home, a bus and a keyring.
+  fileprivate func run(
+    _ arguments: [String], input: String = "", with changes: [String: String] = [:]
+  ) throws -> Child.Result {
+    let environment = ["LLAVERO_FROM": address, "PATH": "/usr/bin:/bin"].merging(changes) { $1 }
+    return try Child.run(Tool.path, arguments, environment: environment, input: input)
+  }
+
+  fileprivate func callAsFunction(
+    _ arguments: String..., input: String = "", with changes: [String: String] = [:]
+  ) throws -> Child.Result {
+    try run(arguments, input: input, with: changes)
+  }
+}
+
 @Suite(.timeLimit(.minutes(20)))
 struct BorrowTests {
-  private struct Borrower {
-    let directory: TemporaryDirectory
-    let server: RawServer
-
-    init(
-      terms: String = LentThings.terms(),
-      _ token: @escaping @Sendable (_ query: [String: String]) -> (Int, String) = { _ in
-        (200, LentThings.token())
-      }
-    ) throws {
-      directory = try TemporaryDirectory()
-      server = try RawServer(at: directory.path + "/loan.sock") { target in
-        guard target.hasPrefix("/token?") else { return (200, "", terms) }
-        let (status, body) = token(FormEncoding.decode(target.dropFirst("/token?".count).utf8) ?? [:])
-        return (status, "", body)
-      }
-    }
-
-    var address: String { "unix:" + server.path }
-
-    func callAsFunction(
-      _ arguments: String..., input: String = "", with changes: [String: String] = [:]
-    ) throws -> Child.Result {
-      try run(arguments, input: input, with: changes)
-    }
-
-    func run(
-      _ arguments: [String], input: String = "", with changes: [String: String] = [:]
-    ) throws -> Child.Result {
-      let environment = ["LLAVERO_FROM": address, "PATH": "/usr/bin:/bin"].merging(changes) { $1 }
-      return try Child.run(Tool.path, arguments, environment: environment, input: input)
-    }
+  @Sendable private static func sameToken(_ query: [String: String]) -> (Int, String) {
+    (200, LentThings.token())
   }
 
   /// Lends a token for any scope.
@@ -43,7 +28,7 @@ struct BorrowTests {
   }
 
   @Test func `A borrowed token is printed in each form without a store, a bus or a home`() throws {
-    let borrower = try Borrower()
+    let borrower = try ScriptedLender(token: Self.sameToken)
     for (words, output) in [
       ("token", "lent-token\n"), ("token --output header", "Authorization: Bearer lent-token\n"),
       ("token --account ALICE@contoso.test --tenant \(LentThings.tenant)", "lent-token\n"),
@@ -58,10 +43,9 @@ struct BorrowTests {
   }
 
   @Test func `git gets a borrowed token for Azure DevOps only`() throws {
-    let borrower = try Borrower(Self.whatIsAskedFor)
-    let result = try borrower("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
-    #expect(result.standardOutput.contains("password=lent-token\n"), "\(result.standardError)")
-    #expect(result.standardOutput.contains("username=alice@contoso.test\n"))
+    let borrower = try ScriptedLender(token: Self.whatIsAskedFor)
+    try borrower("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
+      .exits(0, showing: "password=lent-token\n", "username=alice@contoso.test\n")
     let asked = borrower.server.requests.count
     for (operation, host) in [("get", "example.com"), ("erase", "dev.azure.com")] {
       try borrower("git-credential", operation, input: "protocol=https\nhost=\(host)\n\n").exits(
@@ -71,16 +55,16 @@ struct BorrowTests {
   }
 
   @Test func `The stand-ins for az and azd print borrowed tokens`() throws {
-    let borrower = try Borrower(Self.whatIsAskedFor)
+    let borrower = try ScriptedLender(token: Self.whatIsAskedFor)
     for (program, arguments) in [
       ("az", "account get-access-token --output json --resource https://management.azure.com"),
       ("azd", "auth token --output json --scope https://management.azure.com/.default"),
     ] {
       try borrower("shim", "install", program, "--directory", borrower.directory.path).exits(0)
-      let result = try Child.run(
+      try Child.run(
         "\(borrower.directory.path)/\(program)", arguments.words,
-        environment: ["LLAVERO_FROM": borrower.address, "PATH": "/usr/bin:/bin"])
-      #expect(result.standardOutput.contains("lent-token"), "\(result.standardError)")
+        environment: ["LLAVERO_FROM": borrower.address, "PATH": "/usr/bin:/bin"]
+      ).exits(0, showing: "lent-token")
     }
   }
 
@@ -92,7 +76,7 @@ struct BorrowTests {
   @Test(.lab) func `Requests to Graph carry a borrowed token`() throws {
     let tool = try Tool.signedIn()
     let token = try tool("token").standardOutput.split(separator: "\n").joined()
-    let borrower = try Borrower { query in
+    let borrower = try ScriptedLender { query in
       (200, LentThings.token(["access_token": .string(token), "scope": .string(query["scope"] ?? "")]))
     }
     for arguments in [["me", "--json"], ["get", "/me"]] {
@@ -105,7 +89,7 @@ struct BorrowTests {
   @Test(.fault("Graph refuses"), .lab)
   func `A borrowed token that Graph refuses is reported without a sign-in command`() throws {
     let tool = try Tool.atLab()
-    let borrower = try Borrower(Self.whatIsAskedFor)
+    let borrower = try ScriptedLender(token: Self.whatIsAskedFor)
     for arguments in [["me"], ["get", "/me"]] {
       try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(
         3, saying: "where the tokens are lent", hiding: "llavero login")
@@ -118,16 +102,13 @@ struct BorrowTests {
   ])
   func `A command requests the terms once`(words: String) throws {
     let terms = LentThings.terms(["authority": "https://login.microsoftonline.com/contoso.test"])
-    let borrower = try Borrower(terms: terms, Self.whatIsAskedFor)
-    try Child.run(
-      Tool.path, words.words, environment: ["LLAVERO_FROM": borrower.address],
-      input: "protocol=https\nhost=dev.azure.com\n\n"
-    ).exits(0)
+    let borrower = try ScriptedLender(terms: terms, token: Self.whatIsAskedFor)
+    try borrower.run(words.words, input: "protocol=https\nhost=dev.azure.com\n\n").exits(0)
     #expect(borrower.server.requests.filter { $0.hasPrefix("GET /loan ") }.count == 1)
   }
 
   @Test func `status and doctor show the account, scopes and end of the loan`() throws {
-    let borrower = try Borrower()
+    let borrower = try ScriptedLender(token: Self.sameToken)
     let status = try borrower("status", "--json").exits(0)
     #expect(borrower.server.requests.count == 1)
     let account = try status.json["accounts"]?[0]
@@ -145,12 +126,12 @@ struct BorrowTests {
     #expect(findings?.arrayValue?.count == 2)
     // No token was requested.
     #expect(borrower.server.requests.allSatisfy { $0.hasPrefix("GET /loan ") })
-    let gone = try Borrower(terms: "{}")
+    let gone = try ScriptedLender(terms: "{}", token: Self.sameToken)
     #expect(try gone("doctor").status == 1)
   }
 
   @Test func `The lender gets --min-validity and --force-refresh`() throws {
-    let borrower = try Borrower { query in
+    let borrower = try ScriptedLender { query in
       let name = query["token_sha256_to_refresh"] == nil ? "lent-token" : "new-token"
       return (200, LentThings.token(["access_token": .string(name)]))
     }
@@ -161,10 +142,10 @@ struct BorrowTests {
 
   @Test func `The command line overrides the environment, which overrides the configuration`() throws {
     let (own, other) = (
-      try Borrower(), try Borrower { _ in (200, LentThings.token(["access_token": "other"])) }
+      try ScriptedLender(token: Self.sameToken),
+      try ScriptedLender { _ in (200, LentThings.token(["access_token": "other"])) }
     )
-    let configuration = try own.directory.directory("llavero")
-    try Data("[llavero]\nfrom = \(own.address)\n".utf8).write(to: URL(filePath: configuration + "/config"))
+    try own.directory.file("llavero/config", "[llavero]\nfrom = \(own.address)\n")
     let configured = ["XDG_CONFIG_HOME": own.directory.path, "LLAVERO_FROM": ""]
     #expect(try own("token", with: configured).standardOutput == "lent-token\n")
     let changed = configured.merging(["LLAVERO_FROM": other.address]) { $1 }
@@ -185,13 +166,11 @@ struct BorrowTests {
     "http://127.0.0.1:8080", "https://example.com", "tcp:1", "unix:", "/run/loan.sock", "loan",
   ])
   func `An invalid lender's address names the valid forms`(address: String) throws {
-    let borrower = try Borrower()
     for (arguments, environment) in [(["--from", address], [:]), ([], ["LLAVERO_FROM": address])] {
       let result = try Child.run(Tool.path, ["token"] + arguments, environment: environment).exits(
         2, saying: "unix:PATH")
       #expect(!address.hasPrefix("http") || result.standardError.contains("IDENTITY_ENDPOINT"))
     }
-    withExtendedLifetime(borrower) {}
   }
 
   @Test(
@@ -203,14 +182,14 @@ struct BorrowTests {
       "copy --from-store keyring --to-store file --to-key passphrase",
     ])
   func `A command that needs a store fails with advice while tokens are borrowed`(words: String) throws {
-    let borrower = try Borrower()
+    let borrower = try ScriptedLender(token: Self.sameToken)
     let result = try borrower.run(words.words, with: ["LLAVERO_CLIENT_ID": LentThings.client])
       .exits(2, saying: "borrowed from \(borrower.address)", "LLAVERO_FROM to off")
     #expect(result.standardOutput.isEmpty && borrower.server.connectionCount == 0)
   }
 
   @Test(.fault("no store")) func `--from and a store exclude each other`() throws {
-    let borrower = try Borrower()
+    let borrower = try ScriptedLender(token: Self.sameToken)
     for option in [
       ["--store", "keyring"], ["--store", "file", "--key", "file:/tmp/k"], ["--collection", "x"],
     ] {
@@ -228,16 +207,16 @@ struct BorrowTests {
   func `A refusal of the lender has its exit code and no sign-in command`(
     status: Int, word: String, code: Int32
   ) throws {
-    let borrower = try Borrower { _ in (status, LentThings.refusal(word, status, "For a reason.")) }
+    let borrower = try ScriptedLender { _ in (status, LentThings.refusal(word, status, "For a reason.")) }
     try borrower("token").exits(code, printing: "", saying: "For a reason.", hiding: "llavero login")
   }
 
   @Test(.fault("exit 4", "no lender"))
   func `A missing lender and an invalid response are different errors`() throws {
-    let borrower = try Borrower { _ in (200, LentThings.token(["access_token": "a\nb"])) }
+    let borrower = try ScriptedLender { _ in (200, LentThings.token(["access_token": "a\nb"])) }
     try borrower("token", "--json").exits(1, code: "broker_failed")
     try RawServer.leaveBehind(at: borrower.directory.path + "/left")
-    _ = try borrower.directory.file("file")
+    try borrower.directory.file("file")
     for name in ["left", "file", "none"] {
       let result = try borrower("token", "--json", "--from", "unix:\(borrower.directory.path)/\(name)").exits(
         4, code: "no_broker")
@@ -248,21 +227,17 @@ struct BorrowTests {
 
   @Test(.fault("exit 4"), arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"])
   func `A lender that closes the connection exits with 4`(answer: String) throws {
-    let directory = try TemporaryDirectory()
-    let server = try RawServer(at: directory.path + "/loan.sock") { connection in
+    let lender = try ScriptedLender { connection in
       _ = connection.readRequest()
       connection.write(answer)
     }
     for command in ["token", "status"] {
-      try Child.run(
-        Tool.path, [command, "--json"], environment: ["LLAVERO_FROM": "unix:" + server.path]
-      )
-      .exits(4, code: "broker_failed")
+      try lender(command, "--json").exits(4, code: "broker_failed")
     }
   }
 
   @Test(.fault("wrong account")) func `An account or scope that is not lent exits with 2`() throws {
-    let borrower = try Borrower()
+    let borrower = try ScriptedLender(token: Self.sameToken)
     for option in [
       ["--account", "bob@contoso.test"], ["--client", "c0000000-0000-4000-8000-0000000000ff"],
       ["--tenant", "80000000-0000-4000-8000-000000000001"], ["--tenant", "fabrikam.test"],

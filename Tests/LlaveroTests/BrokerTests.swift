@@ -30,7 +30,7 @@ struct BrokerTests {
 
     /// Starts a command, and waits for its request for a token.
     func start(_ arguments: String...) async throws -> Child {
-      let process = try Child(Tool.path, arguments, environment: tool.environment())
+      let process = try tool.start(arguments)
       try await eventually { try tokenCalls() > 0 }
       return process
     }
@@ -119,9 +119,7 @@ struct BrokerTests {
   @Test(.fault("hangs")) func `Renewals that wait for a failing broker ask it once`() async throws {
     let tool = try BrokerTool(
       on: PrivateKeyring(), orders: #"{"do":{"getAccounts":"hold","acquireTokenSilently":"hold"}}"#)
-    let processes = try (0..<3).map { _ in
-      try Child(Tool.path, ["token", "--broker", "only"], environment: tool.tool.environment())
-    }
+    let processes = try (0..<3).map { _ in try tool.tool.start(["token", "--broker", "only"]) }
     // Each lists the accounts before it waits for its turn, and again when it has it. They begin to wait together: a wait
     // ends after a minute, which may pass while another one starts on a busy machine.
     func listings() throws -> Int { try tool.broker.calls().count { $0.method == "getAccounts" } }
@@ -315,10 +313,9 @@ struct BrokerTests {
     throws
   {
     let tool = try BrokerTool()
-    let directory = try TemporaryDirectory()
     #expect(try tool("token", with: ["LLAVERO_BROKER": "only"]).status == 0)
-    try tool.tool.configure("[llavero]\nbroker = only\n", in: directory)
-    #expect(try tool("token", with: ["XDG_CONFIG_HOME": directory.path]).status == 0)
+    try tool.tool.configure("[llavero]\nbroker = only\n")
+    #expect(try tool("token", with: ["XDG_CONFIG_HOME": tool.tool.files.path]).status == 0)
     let off = try tool("token", "--broker", "off", with: ["LLAVERO_BROKER": "only"])
     #expect(off.status != 0)
     for result in [
@@ -330,17 +327,16 @@ struct BrokerTests {
     }
   }
 
-  @Test(arguments: ShimProgramName.allCases)
-  func `A stand-in for another tool uses the broker as it was installed to`(program: ShimProgramName) throws {
+  @Test(arguments: [("az", "account get-access-token"), ("azd", "auth token")])
+  func `A stand-in for another tool uses the broker as it was installed to`(
+    program: String, arguments: String
+  ) throws {
     let tool = try BrokerTool()
-    let directory = try TemporaryDirectory()
-    try tool("shim", "install", program.rawValue, "--directory", directory.path, "--broker", "only").exits(0)
-    let arguments = program == .az ? ["account", "get-access-token"] : ["auth", "token"]
-    try Child.run(directory.path + "/" + program.rawValue, arguments, environment: tool.tool.environment())
+    let directory = tool.tool.files.path
+    try tool("shim", "install", program, "--directory", directory, "--broker", "only").exits(0)
+    try Child.run(directory + "/" + program, arguments.words, environment: tool.tool.environment())
       .exits(0, showing: "eyJ")
   }
-
-  enum ShimProgramName: String, CaseIterable, Sendable { case az, azd }
 
   private func examine(_ tool: BrokerTool, with changes: [String: String?] = [:]) throws -> (
     state: String?, text: String
@@ -368,33 +364,26 @@ struct BrokerTests {
   }
 
   @Test(
+    .fault("bad answer"),
     arguments: [
       ("dbus:broker socket connect: no such file", "systemctl enable --now himmelblaud"),
       ("dbus:broker socket read timeout", "restart himmelblaud"),
       ("dbus:No interactive prompt available: DISPLAY", "dbus-update-activation-environment"),
       ("dbus:Cannot use the Secret portal", "xdg-desktop-portal"), ("empty", "journalctl"),
       ("interaction", "company portal"), ("expired", "token_expired"), ("refused", "nativeclient"),
-    ])
-  func `Doctor gives advice for each failure of the broker`(misdeed: String, advice: String) throws {
-    let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
-    let finding = try examine(tool)
-    #expect(finding.state == "warning")
-    #expect(finding.text.contains(advice), "\(finding.text)")
-    #expect(try examine(tool, with: ["LLAVERO_BROKER": "only"]).state == "problem")
-  }
-
-  @Test(
-    .fault("bad answer"),
-    arguments: [
-      ("names", "AADSTS50034"), ("names-account", "AADSTS50078"),
+      ("names", "AADSTS50034"),
+      ("names-account", "AADSTS50078"),
       ("dbus:alice@contoso.test is not known, see /home/alice/.cache", "broker_failed"),
     ])
-  func `Doctor shows the codes of a refusal without names`(misdeed: String, words: String) throws {
+  func `Doctor gives advice for each failure of the broker, or its code, without names`(
+    misdeed: String, words: String
+  ) throws {
     let tool = try BrokerTool(orders: #"{"do":{"acquireTokenSilently":"\#(misdeed)"}}"#)
     let finding = try examine(tool)
     #expect(finding.state == "warning")
     #expect(finding.text.contains(words), "\(finding.text)")
     #expect(!finding.text.contains("alice"), "\(finding.text)")
+    #expect(try examine(tool, with: ["LLAVERO_BROKER": "only"]).state == "problem")
   }
 
   @Test(arguments: [

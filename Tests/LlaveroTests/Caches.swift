@@ -127,9 +127,9 @@ extension Tool {
 struct SealedGroup {
   let path: String
 
-  /// The tool's group in the store below `data`, which `XDG_DATA_HOME` names.
-  init(of tool: Tool, in data: TemporaryDirectory) {
-    path = "\(data.path)/llavero/sealed/groups/\(tool.group)"
+  /// The tool's group in the store below `data`, which `XDG_DATA_HOME` names (default: the directory of the test's files).
+  init(of tool: Tool, in data: TemporaryDirectory? = nil) {
+    path = "\((data ?? tool.files).path)/llavero/sealed/groups/\(tool.group)"
   }
 
   /// The files of its shards.

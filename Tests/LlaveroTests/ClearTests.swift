@@ -6,36 +6,29 @@ struct ClearTests {
 
   init() throws { tool = try Tool() }
 
-  struct Choice: CustomTestStringConvertible, Sendable {
-    let arguments: [String]
-    /// The scopes of access tokens and the secrets of refresh tokens that stay, in alphabetical order.
-    let stay: [String]
-    let accounts: Int
-    var testDescription: String { arguments.joined(separator: " ") }
-  }
-
-  static let choices = [
-    Choice(arguments: ["--account", "ALICE@contoso.example"], stay: ["bobs", "bobs"], accounts: 1),
-    Choice(arguments: ["--account", Sample.alice.uppercased()], stay: ["bobs", "bobs"], accounts: 1),
-    Choice(
-      arguments: ["--account", Sample.alice, "--client", Sample.mail], stay: ["bobs", "bobs", "expired"],
-      accounts: 2),
-    Choice(arguments: ["--client", Sample.mail.uppercased()], stay: ["expired"], accounts: 2),
-    Choice(arguments: ["--expired"], stay: ["alices", "bobs", "extended", "valid"], accounts: 2),
-    Choice(arguments: ["--all"], stay: [], accounts: 0),
+  /// What is chosen; the scopes of access tokens and the secrets of refresh tokens that stay, in alphabetical order; and how
+  /// many accounts do.
+  static let choices: [([String], stay: [String], accounts: Int)] = [
+    (["--account", "ALICE@contoso.example"], ["bobs", "bobs"], 1),
+    (["--account", Sample.alice.uppercased()], ["bobs", "bobs"], 1),
+    (["--account", Sample.alice, "--client", Sample.mail], ["bobs", "bobs", "expired"], 2),
+    (["--client", Sample.mail.uppercased()], ["expired"], 2),
+    (["--expired"], ["alices", "bobs", "extended", "valid"], 2), (["--all"], [], 0),
   ]
 
   @Test(arguments: choices)
-  func `clear removes what was chosen and nothing else`(_ choice: Choice) throws {
+  func `clear removes what was chosen and nothing else`(
+    _ choice: [String], stay: [String], accounts: Int
+  ) throws {
     try tool.load()
     let before = try tool.exported()
-    let dryRun = try tool(["clear"] + choice.arguments + ["--dry-run", "--json"]).exits(0)
+    let dryRun = try tool(["clear"] + choice + ["--dry-run", "--json"]).exits(0)
     #expect(try tool.exported() == before)
 
-    let result = try tool(["clear"] + choice.arguments + ["--yes", "--json"]).exits(0)
+    let result = try tool(["clear"] + choice + ["--yes", "--json"]).exits(0)
     let after = try tool.exported()
-    #expect(tokens(after) == choice.stay)
-    #expect((after["Account"]?.objectValue?.count ?? 0) == choice.accounts)
+    #expect(tokens(after) == stay)
+    #expect((after["Account"]?.objectValue?.count ?? 0) == accounts)
 
     let (planned, done) = (try dryRun.json, try result.json)
     #expect(done.keys == ["dry_run", "group", "problems", "removed", "unreadable"])
@@ -44,7 +37,7 @@ struct ClearTests {
     let removed = (done["removed"]?.strings("type") ?? []).filter {
       $0 == "AccessToken" || $0 == "RefreshToken"
     }
-    #expect(removed.count == tokens(before).count - choice.stay.count)
+    #expect(removed.count == tokens(before).count - stay.count)
   }
 
   @Test(.fault("unknown type"))
@@ -100,9 +93,7 @@ struct ClearTests {
   }
 
   @Test func `A user name of two accounts is ambiguous`() throws {
-    try tool.load(
-      Sample.cache([Sample.account(Sample.alice, "us@x.example"), Sample.account(Sample.bob, "us@x.example")])
-    )
+    try tool.load([Sample.account(Sample.alice, "us@x.example"), Sample.account(Sample.bob, "us@x.example")])
     try tool("clear", "--account", "us@x.example", "--yes", "--json")
       .exits(2, saying: Sample.alice, Sample.bob, code: "ambiguous")
     #expect(try tool.json("accounts")["accounts"]?.arrayValue?.count == 2)
@@ -111,7 +102,7 @@ struct ClearTests {
   }
 
   @Test func `Tokens without an account record are matched by the account's id`() throws {
-    try tool.load(Sample.cache([Sample.refreshToken("alone", Sample.alice, Sample.mail)]))
+    try tool.load([Sample.refreshToken("alone", Sample.alice, Sample.mail)])
     #expect(try tool("clear", "--account", Sample.alice, "--yes").status == 0)
     #expect(try tool.exported() == .object([:]))
   }

@@ -4,13 +4,11 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct CopyTests {
   private let tool: Tool
-  private let files: TemporaryDirectory
   private let key: [String]
 
   init() throws {
-    files = try TemporaryDirectory()
-    tool = try Tool(settings: ["XDG_DATA_HOME": files.path])
-    key = ["--key", "file:" + (try files.keyFile())]
+    tool = try Tool { ["XDG_DATA_HOME": $0.path] }
+    key = ["--key", "file:" + (try tool.files.keyFile())]
   }
 
   private func run(_ arguments: String..., input: String = "") throws -> Child.Result {
@@ -30,7 +28,7 @@ struct CopyTests {
   func `A copy has the whole group, and a second one changes nothing`(
     _ source: String, _ target: String
   ) throws {
-    try #require(try run("import", "-", "--store", source, input: Sample.cache).status == 0)
+    try run("import", "-", "--store", source, input: Sample.cache).required()
     let preview = try json("import", source, "--store", target, "--dry-run")
     #expect(preview["dry_run"] == .bool(true))
     #expect(preview["saved"] == .integer(10))
@@ -62,8 +60,8 @@ struct CopyTests {
       Sample.accessToken(
         "new", Sample.bob, Sample.mail, "Mail.Send", at: "1767225700", expiresOn: Sample.future),
     ])
-    try #require(try run("import", "-", "--store", "file", input: old).status == 0)
-    try #require(try run("import", "-", "--store", "keyring", input: new).status == 0)
+    try run("import", "-", "--store", "file", input: old).required()
+    try run("import", "-", "--store", "keyring", input: new).required()
     #expect(try run("export", "file").status == 0)
     let copied = try contents(of: "file").secrets
     #expect(copied.contains("secret-at-theirs") && copied.contains("secret-at-new"))
@@ -75,10 +73,9 @@ struct CopyTests {
 
   @Test(.fault("copy unreadable"))
   func `Unreadable entries are named, and the rest is copied`() async throws {
-    try #require(try run("import", "-", "--store", "keyring", input: Sample.cache).status == 0)
+    try run("import", "-", "--store", "keyring", input: Sample.cache).required()
     let carol = "0c0c0c0c-3333-4333-8333-333333333333.aaaaaaaa-0000-4000-8000-00000000000a"
-    let shard = ShardID(homeAccountID: carol, group: try KeychainGroup(tool.group))
-    try await tool.create(shard: shard.rawValue, secret: "{\"torn")
+    try await tool.create(account: carol, secret: "{\"torn")
     let items = try await tool.items()
 
     let text = try run("export", "file").exits(1, saying: "doctor --fix", "The copy is incomplete")
@@ -91,7 +88,7 @@ struct CopyTests {
   }
 
   @Test func `A copy of a store onto itself, and of nothing, is an error`() throws {
-    let own = files.path + "/llavero/sealed"
+    let own = tool.files.path + "/llavero/sealed"
     for arguments in [
       ["import", "keyring"], ["export", "keyring"], ["import", "file", "--store", "file"],
       ["import", "file:\(own)", "--store", "file"], ["export", "file:\(own)/.", "--store", "file"],
@@ -103,8 +100,8 @@ struct CopyTests {
   }
 
   @Test func `Directories are stores of their own, each with its own key`() throws {
-    let other = "file:" + (try files.keyFile("other", of: "o"))
-    let backup = "file:\(files.path)/backup"
+    let other = "file:" + (try tool.files.keyFile("other", of: "o"))
+    let backup = "file:\(tool.files.path)/backup"
     try tool.load()
     #expect(try tool("export", backup, "--to-key", other).status == 0)
     #expect(try tool("export", "--store", backup, "--key", other).json == tool.exported())
@@ -118,10 +115,7 @@ struct CopyTests {
 
   @Test func `A file that is named like a store needs a directory`() throws {
     try tool.load()
-    let script = #"cd "$1" && exec "$0" export ./keyring --group "$2""#
-    try Child.run(
-      "/bin/sh", ["-c", script, Tool.path, files.path, tool.group], environment: tool.environment()
-    ).exits(0)
-    #expect(try JSONValue(text: files.contents("keyring")) == tool.exported())
+    try tool.shell(#"cd "$1" && exec "$0" export ./keyring --group "$GROUP""#, [tool.files.path]).exits(0)
+    #expect(try JSONValue(text: tool.files.contents("keyring")) == tool.exported())
   }
 }

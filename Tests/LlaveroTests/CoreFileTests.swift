@@ -7,14 +7,11 @@ struct CoreFileTests {
     let tool = try Tool()
     let (input, errors) = (try Pipe(), try Pipe())
     // Swift's own report of crashes is on where there is a toolchain; a sanitizer is not to catch the signal.
-    let environment = tool.keyring.environment.merging([
-      "SWIFT_BACKTRACE": "enable=yes", "ASAN_OPTIONS": "handle_segv=0", "TSAN_OPTIONS": "handle_segv=0",
-    ]) { $1 }
-    let child = try Child(
-      Tool.path, tool.inGroup(["import", "-"]), environment: environment,
-      streams: (input.reading, nil, errors.writing))
-    errors.closeWriting()
-    input.closeReading()
+    let child = try tool.start(
+      tool.inGroup(["import", "-"]), input: input, errors: errors,
+      with: [
+        "SWIFT_BACKTRACE": "enable=yes", "ASAN_OPTIONS": "handle_segv=0", "TSAN_OPTIONS": "handle_segv=0",
+      ])
     // More than a pipe holds: when it is written, the tool has begun to read.
     let part = [UInt8](repeating: UInt8(ascii: " "), count: 4096)
     for _ in 0..<40 { #expect(write(input.writing, part, part.count) == part.count) }

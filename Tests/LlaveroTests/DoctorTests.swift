@@ -103,10 +103,9 @@ struct DoctorTests {
   @Test(.fault("bad setting"))
   func `An unknown setting is a problem, and all checks run`() throws {
     let tool = try Tool()
-    let directory = try TemporaryDirectory()
-    try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n", in: directory)
-    try examine(tool, with: ["XDG_CONFIG_HOME": directory.path]).exits(1)
-      .finds("configuration", "problem", saying: directory.path + "/llavero/config", "gruop", "colour")
+    try tool.configure("[llavero]\ngruop = com.example.mail\ncolour = red\n")
+    try examine(tool, with: ["XDG_CONFIG_HOME": tool.files.path]).exits(1)
+      .finds("configuration", "problem", saying: tool.files.path + "/llavero/config", "gruop", "colour")
       .finds("session_bus", "ok")
   }
 
@@ -135,16 +134,10 @@ struct DoctorTests {
   }
 
   @Test func `A locked keyring is a problem where it cannot prompt, otherwise a warning`() throws {
-    let keyring = try PrivateKeyring()
-    let tool = try Tool(on: keyring)
+    let tool = try Tool(on: PrivateKeyring())
     try tool.load()
-    for restarting in [false, true] {
-      if restarting {
-        keyring.killDaemon()
-        try keyring.startDaemon(unlocked: false)
-      } else {
-        try keyring.lockCollection()
-      }
+    for lock in [tool.keyring.lockCollection, { try tool.keyring.restartDaemon(unlocked: false) }] {
+      try lock()
       for display in [nil, ":1"] {
         let report = try examine(tool, with: ["DISPLAY": display])
           .exits(1)
@@ -153,7 +146,7 @@ struct DoctorTests {
       }
     }
     // A prompter.
-    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: keyring)
+    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: tool.keyring)
     let report = try examine(tool)
       .exits(0)
       .finds("prompt", "ok")
@@ -171,14 +164,11 @@ struct DoctorTests {
     report.exits(1).finds("secret_service", "problem", saying: "did not answer in time")
   }
 
-  @Test func `A missing collection is named`() throws {
-    try examine(Tool(on: PrivateKeyring()), "--collection", "nope")
-      .exits(1)
+  @Test func `A missing collection is named, and other programs' caches are in the default one`() throws {
+    let tool = try Tool(on: PrivateKeyring())
+    try examine(tool, "--collection", "nope").exits(1)
       .finds("collection", "problem", saying: "no collection named nope")
-  }
-
-  @Test func `The settings' collection is checked, and other programs' caches in the default one`() throws {
-    try examine(Tool(on: PrivateKeyring()), with: ["LLAVERO_COLLECTION": "nope"])
+    try examine(tool, with: ["LLAVERO_COLLECTION": "nope"])
       .finds("collection", "problem", saying: "no collection named nope")
       .finds("sources", "ok", saying: "No cache of another program")
   }
@@ -267,7 +257,7 @@ struct DoctorTests {
 
   @Test func `--fix merges two items of an account`() async throws {
     let tool = try Tool(on: PrivateKeyring())
-    try tool.load(Sample.cache([Sample.refreshToken("one", Sample.alice, Sample.mail)]))
+    try tool.load([Sample.refreshToken("one", Sample.alice, Sample.mail)])
     let second = Sample.cache([Sample.refreshToken("two", Sample.alice, Sample.calendar)])
     try await tool.createTwin(secret: second)
     #expect(try await tool.items().count == 2)
@@ -311,9 +301,8 @@ struct DoctorTests {
     try examine(tool, with: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
       .finds("lock_directory", "problem", saying: "export XDG_RUNTIME_DIR=")
     try examine(tool, with: ["SNAP": "/snap/example/1"]).finds("lock_directory", "warning")
-    let directory = try TemporaryDirectory()
-    symlink("/tmp", directory.path + "/llavero")
-    try examine(tool, with: ["XDG_RUNTIME_DIR": directory.path])
+    symlink("/tmp", tool.files.path + "/llavero")
+    try examine(tool, with: ["XDG_RUNTIME_DIR": tool.files.path])
       .finds("lock_directory", "problem", saying: "is a link")
   }
 
@@ -399,7 +388,7 @@ struct DoctorTests {
     }
     let store = "--store file --key '\(key)'" + (byDescriptor ? " < '\(secret)'" : "")
     let cache = try home.file("cache", Sample.cache)
-    try #require(try shell("llavero import '\(cache)' --group \(tool.group) \(store)").status == 0)
+    try shell("llavero import '\(cache)' --group \(tool.group) \(store)").required()
     try SealedGroup(of: tool, in: home).damage()
 
     let report = try shell("llavero doctor \(store)").exits(1)
@@ -421,8 +410,7 @@ struct DoctorTests {
 
     environment["XDG_DATA_HOME"] = try home.directory("asked")
     environment["LLAVERO_KEY"] = "passphrase-fd:0"
-    let made = try tool(["import", home.file("c", Sample.cache)], input: "korrekt", with: environment)
-    try #require(made.status == 0, "\(made.standardError)")
+    try tool(["import", home.file("c", Sample.cache)], input: "korrekt", with: environment).required()
     let unasked = try examine(tool, "--key", "passphrase", with: environment)
       .exits(0)
       .finds("store_key", "warning", saying: "passphrase-fd:3 3< FILE")
@@ -447,11 +435,7 @@ struct DoctorTests {
   ])
   func `A plaintext cache is reported with the command that moves it`(name: String, command: String) throws {
     let tool = try Tool(on: PrivateKeyring())
-    let path = "\(home.path)/\(name)"
-    try FileManager.default.createDirectory(
-      atPath: String(path[..<path.lastIndex(of: "/")!]), withIntermediateDirectories: true)
-    try Data(Sample.cache.utf8).write(to: URL(filePath: path))
-    chmod(path, 0o644)
+    let path = try home.file(name, Sample.cache, mode: 0o644)
 
     try examine(tool)
       .exits(1)
@@ -465,9 +449,7 @@ struct DoctorTests {
   }
 
   @Test func `Faults of other programs are reported, also without a keyring`() throws {
-    _ = try home.directory(".azure")
-    let path = try home.file(".azure/msal_token_cache.json", Sample.faulty)
-    chmod(path, 0o600)
+    try home.file(".azure/msal_token_cache.json", Sample.faulty, mode: 0o600)
     let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     let tool = try Tool(on: PrivateKeyring(startingDaemon: false))
 
@@ -487,7 +469,7 @@ struct DoctorTests {
     try examine(tool, "--fix").finds("sources", "mended", "warning", "warning", "warning")
     #expect(access(lock, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.faulty)
-    _ = try home.file(".azure/msal_token_cache.json", "{")
+    try home.file(".azure/msal_token_cache.json", "{")
     #expect(try examine(tool).text("sources").contains("Sign in again with Azure CLI."))
   }
 

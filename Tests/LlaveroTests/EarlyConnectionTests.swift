@@ -31,20 +31,17 @@ struct EarlyConnectionTests {
     // The tool waits to say what is wrong, so that it does not end before it connects.
     let errors = try Pipe()
     errors.fill()
-    let child = try Child(
-      Tool.path, tool.inGroup(["token"] + Self.mail + ["--authority", "nonsense"]),
-      environment: tool.environment(), streams: (nil, nil, errors.writing))
+    let child = try tool.start(
+      tool.inGroup(["token"] + Self.mail + ["--authority", "nonsense"]), errors: errors)
     defer { child.end() }
-    errors.closeWriting()
     try await eventually { service.calls.contains("OpenSession") }
-    while errors.nextLine() != nil {}
+    _ = errors.remainingLines()
     #expect(child.wait() == 2)
   }
 
   @Test func `What needs no keyring opens no connection`() async throws {
     let tool = try Tool(on: PrivateKeyring())
-    let directory = try TemporaryDirectory()
-    let key = "file:" + (try directory.keyFile())
+    let key = "file:" + (try tool.files.keyFile())
     let files = ["--store", "file", "--key", key]
     try tool(["import", "-"] + files, input: Sample.alices).exits(0)
     let log = try await tool.keyring.logOfCalls {

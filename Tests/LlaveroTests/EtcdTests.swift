@@ -11,12 +11,7 @@ struct EtcdTests {
 
   init() throws {
     cluster = try Self.shared.get()
-    tool = try Tool(settings: [
-      "LLAVERO_STORE": "etcd", "LLAVERO_ENDPOINTS": cluster.endpoints.joined(separator: ","),
-      "LLAVERO_PREFIX": EtcdCluster.prefix, "LLAVERO_KEY": "file:" + cluster.keyFile,
-      "LLAVERO_ETCD_USER": EtcdCluster.user, "LLAVERO_ETCD_PASSWORD": "file:" + cluster.passwordFile,
-      "LLAVERO_CA_BUNDLE": cluster.caBundle,
-    ])
+    tool = try Tool(settings: cluster.settings)
   }
 
   @Test func `Every command works on etcd, and leaves the keyring alone`() throws {
@@ -34,20 +29,17 @@ struct EtcdTests {
   }
 
   @Test func `The command line names etcd, with key and password in descriptors`() throws {
-    let (tool, files) = (try Tool(), try TemporaryDirectory())
-    let key = try files.file("passphrase", "correct horse")
+    let tool = try Tool()
+    let key = try tool.files.file("passphrase", "correct horse")
     let options = [
       "--store", "etcd", "--endpoints", cluster.endpoints[0], "--prefix",
       EtcdCluster.prefix + "/\(tool.group)",
       "--key", "passphrase-fd:3", "--etcd-user", EtcdCluster.user, "--etcd-password", "passphrase-fd:4",
     ]
     func run(_ arguments: [String], input: String = "") throws -> Child.Result {
-      try Child.run(
-        "/bin/sh",
-        ["-c", #"exec "$@" 3<"$KEY" 4<"$PASSWORD""#, "sh", Tool.path] + tool.inGroup(arguments) + options,
-        environment: tool.environment(with: [
-          "KEY": key, "PASSWORD": cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle,
-        ]), input: input)
+      try tool.shell(
+        #"exec "$0" "$@" 3<"$KEY" 4<"$PASSWORD""#, tool.inGroup(arguments) + options, input: input,
+        with: ["KEY": key, "PASSWORD": cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle])
     }
     try run(["import", "-"], input: Sample.cache).exits(
       0, printing: "10 records imported into \(tool.group), 0 there already.\n")
@@ -66,9 +58,8 @@ struct EtcdTests {
   }
 
   @Test func `A group is copied from the keyring to etcd, and from there into files`() throws {
-    let files = try TemporaryDirectory()
     try tool.load(with: keyring)
-    let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": files.path]
+    let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": tool.files.path]
     try tool("copy", "--to-store", "etcd", with: unset).exits(
       0, printing: "10 records copied into \(tool.group), in etcd, 0 there already.\n")
     #expect(try tool("copy", "--to-store", "etcd", "--json", with: unset).json["kept"] == .integer(10))
@@ -91,15 +82,9 @@ struct EtcdTests {
   }
 
   @Test func `Certificates for etcd alone go before those for everything`() throws {
-    let other = try TemporaryDirectory()
-    let wrong = other.path + "/ca.pem"
-    try Child.run(
-      "openssl",
-      [
-        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=Other", "-keyout", "/dev/null", "-out",
-        wrong,
-      ]
-    ).exits(0)
+    let wrong = tool.files.path + "/ca.pem"
+    let request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=Other"]
+    try Child.output("openssl", request + ["-keyout", "/dev/null", "-out", wrong])
     try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong]).exits(4)
     try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong, "LLAVERO_ETCD_CA": cluster.caBundle]).exits(0)
     try tool("groups", "--etcd-ca", cluster.caBundle, with: ["LLAVERO_CA_BUNDLE": nil]).exits(0)
@@ -149,10 +134,7 @@ struct EtcdTests {
   @Test(.fault("etcd full"))
   func `A full database takes no writes and can be read, and the doctor has advice`() throws {
     let cluster = try EtcdCluster(nodes: 1, quota: 4 << 20)
-    let place: [String: String?] = [
-      "LLAVERO_ENDPOINTS": cluster.endpoints[0], "LLAVERO_KEY": "file:" + cluster.keyFile,
-      "LLAVERO_ETCD_PASSWORD": "file:" + cluster.passwordFile, "LLAVERO_CA_BUNDLE": cluster.caBundle,
-    ]
+    let place = cluster.settings
     #expect(try tool("import", "-", input: Sample.cache, with: place).status == 0)
     let filling = String(repeating: "x", count: 100_000)
     var number = 0
@@ -171,6 +153,17 @@ struct EtcdTests {
     try cluster.administrate("defrag")
     try cluster.administrate("alarm", "disarm")
     #expect(try tool("clear", "--expired", "--yes", with: place).status == 0)
+  }
+}
+
+extension EtcdCluster {
+  /// The tool's settings for a store here.
+  var settings: [String: String?] {
+    [
+      "LLAVERO_STORE": "etcd", "LLAVERO_ENDPOINTS": endpoints.joined(separator: ","),
+      "LLAVERO_PREFIX": Self.prefix, "LLAVERO_KEY": "file:" + keyFile, "LLAVERO_ETCD_USER": Self.user,
+      "LLAVERO_ETCD_PASSWORD": "file:" + passwordFile, "LLAVERO_CA_BUNDLE": caBundle,
+    ]
   }
 }
 

@@ -4,17 +4,17 @@ import LabSupport
 @Suite(.timeLimit(.minutes(20)))
 struct FileStoreTests {
   private let tool: Tool
-  private let files: TemporaryDirectory
   private let key: String
   private let passphrase: [String: String?] = ["LLAVERO_KEY": "passphrase"]
 
   init() throws {
-    files = try TemporaryDirectory()
-    key = "file:" + (try files.keyFile())
-    tool = try Tool(settings: ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": key])
+    tool = try Tool {
+      ["XDG_DATA_HOME": $0.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "file:" + (try $0.keyFile())]
+    }
+    key = "file:\(tool.files.path)/key"
   }
 
-  private var group: SealedGroup { SealedGroup(of: tool, in: files) }
+  private var group: SealedGroup { SealedGroup(of: tool) }
 
   @Test func `Every command works on a file store, and leaves the keyring alone`() throws {
     try tool.expectCommandsToWork(besideKeyring: ["LLAVERO_STORE": nil, "LLAVERO_KEY": nil]) {
@@ -25,11 +25,9 @@ struct FileStoreTests {
   }
 
   @Test func `The command line goes before the environment, and that before the configuration`() throws {
-    let configuration = files.path + "/config/llavero"
-    try FileManager.default.createDirectory(atPath: configuration, withIntermediateDirectories: true)
-    _ = try files.file("config/llavero/config", "[llavero]\nstore = file\nkey = \(key)\n")
+    try tool.files.file("config/llavero/config", "[llavero]\nstore = file\nkey = \(key)\n")
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "LLAVERO_KEY": nil]
-    let configured = unset.merging(["XDG_CONFIG_HOME": files.path + "/config"]) { $1 }
+    let configured = unset.merging(["XDG_CONFIG_HOME": tool.files.path + "/config"]) { $1 }
     #expect(try tool("import", "-", input: Sample.cache, with: configured).status == 0)
     #expect(try tool("list", "--store", "file", "--key", key, with: unset).status == 0)
     #expect(try group.shards().count == 3)
@@ -37,16 +35,14 @@ struct FileStoreTests {
   }
 
   @Test func `A file store can be in any directory, also a relative one`() throws {
-    let other = files.path + "/other/store"
+    let other = tool.files.path + "/other/store"
     #expect(try tool("import", "-", "--store", "file:\(other)", input: Sample.cache).status == 0)
     #expect(try tool.json("list", "--store", "file:" + other)["records"]?.arrayValue?.count == 10)
     #expect(FileManager.default.fileExists(atPath: "\(other)/groups/\(tool.group)/manifest.sealed"))
-    #expect(!FileManager.default.fileExists(atPath: files.path + "/llavero"))
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/llavero"))
     #expect(mode(of: other) == 0o700)
-    let relative = try Child.run(
-      "/bin/sh", ["-c", "cd \(files.path)/other && exec \(Tool.path) groups --store file:./store"],
-      environment: tool.environment())
-    #expect(relative.standardOutput.contains(tool.group))
+    try tool.shell(#"cd "$1/other" && exec "$0" groups --store file:./store"#, [tool.files.path])
+      .exits(0, showing: tool.group)
     let variable = try tool("list", "--json", with: ["LLAVERO_STORE": "file:" + other])
     #expect(try variable.json["records"]?.arrayValue?.count == 10)
     // The advice is for the same store.
@@ -64,8 +60,7 @@ struct FileStoreTests {
   }
 
   @Test func `A store without a key and an invalid key exit with 2`() throws {
-    let error = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2).error
-    #expect(error?["code"]?.stringValue == "key_required")
+    let error = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2, code: "key_required").error
     #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
     // A user may put the passphrase itself there.
     try tool("list", with: ["LLAVERO_KEY": "hunter2"]).exits(2, hiding: "hunter2")
@@ -84,17 +79,16 @@ struct FileStoreTests {
     let bytes = try group.damage(path)
     try tool("list").exits(0, saying: "was damaged: its check sum", "doctor --fix")
     #expect(try tool("export").status == 1)
-    let cleared = try tool("clear", "--damaged", "--yes")
-    #expect(cleared.standardOutput.contains("1 item removed"))
+    try tool("clear", "--damaged", "--yes").exits(0, showing: "1 item removed")
     #expect(try tool("export").status == 0)
     try bytes.write(to: URL(filePath: path))
     #expect(try tool("list", "--json").json["problems"]?.strings("kind") == ["damaged"])
   }
 
   @Test(.fault("signal asking")) func `A passphrase is asked for without being shown`() throws {
-    _ = try files.file("cache.json", Sample.cache)
+    let cache = try tool.files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(
-      "import", files.path + "/cache.json", answering: ["korrekt", "korrekt"], with: passphrase
+      "import", cache, answering: ["korrekt", "korrekt"], with: passphrase
     ).exits(0)
     #expect(!made.text.contains("korrekt"))
     try tool.onTerminal("accounts", answering: ["korrekt"], with: passphrase).exits(
@@ -107,7 +101,8 @@ struct FileStoreTests {
     try tool("accounts", with: passphrase).exits(3, saying: "passphrase-fd:3 3< FILE")
   }
 
-  @Test(.fault("signal asking"), arguments: ["accounts", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])
+  @Test(
+    .fault("signal asking"), arguments: ["accounts --json", "logout --browser"], [SIGINT, SIGTERM, SIGHUP])
   func `A signal at the question for a passphrase leaves a terminal that shows what is typed`(
     command: String, signal: Int32
   ) throws {
@@ -116,13 +111,13 @@ struct FileStoreTests {
       "LLAVERO_CLIENT_ID": LabApps.plain,
       "LLAVERO_AUTHORITY": "https://localhost:\(ReservedPort.refusing.number)/common",
     ]) { $1 }
-    let secret = try files.file("passphrase", "korrekt")
-    let made = try Child.run(
-      "/bin/sh", ["-c", "\(Tool.path) import - --group \(tool.group) --key passphrase-fd:9 9< \(secret)"],
-      environment: tool.environment(with: passphrase), input: Sample.cache)
-    try #require(made.status == 0, "\(made.standardError)")
+    let secret = try tool.files.file("passphrase", "korrekt")
+    try tool.shell(
+      #""$0" import - --group "$GROUP" --key passphrase-fd:9 9<"$1""#, [secret], input: Sample.cache,
+      with: passphrase
+    ).required()
     let words = command.words
-    let end = try tool.onTerminal(words, answering: ["kor\u{1}"], with: passphrase) {
+    let end = try tool.onTerminal(words[0], words[1], answering: ["kor\u{1}"], with: passphrase) {
       kill($0, signal)
     }
     #expect(end.echoes)
@@ -135,60 +130,56 @@ struct FileStoreTests {
   }
 
   @Test func `Two passphrases that differ make no store`() throws {
-    _ = try files.file("cache.json", Sample.cache)
+    let cache = try tool.files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(
-      "import", files.path + "/cache.json", answering: ["one", "other"], with: passphrase
+      "import", cache, answering: ["one", "other"], with: passphrase
     ).exits(1)
     #expect(made.text.contains("differ"))
-    #expect(!FileManager.default.fileExists(atPath: files.path + "/llavero/sealed/keys"))
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/llavero/sealed/keys"))
   }
 
   @Test func `rekey puts a passphrase in place of the key file`() throws {
     try tool.load()
-    _ = try files.file("passphrase", "secret\n")
+    let secret = try tool.files.file("passphrase", "secret\n")
     func withPassphrase(_ command: String) throws -> Child.Result {
-      try Child.run(
-        "/bin/sh", ["-c", "\(Tool.path) \(command) 9< \(files.path)/passphrase"],
-        environment: tool.environment())
+      try tool.shell(#""$0" \#(command) 9<"$1""#, [secret])
     }
     let rekeyed = try withPassphrase("rekey --new-key passphrase-fd:9 --json").exits(0)
     #expect(try rekeyed.json["resealed"]?.numberValue == 4)
     #expect(try rekeyed.json["left"]?.numberValue == 0)
     #expect(try tool("list").status == 1)
-    let list = try withPassphrase("accounts --key passphrase-fd:9 --group \(tool.group)")
-    #expect(list.standardOutput.contains("bob@contoso.example"))
+    try withPassphrase("accounts --key passphrase-fd:9 --group $GROUP").exits(
+      0, showing: "bob@contoso.example")
     #expect(try tool("accounts", "--key", "passphrase-fd:9").status == 1)
   }
 
   @Test(.fault("rekey config"))
   func `A configuration that names the old key names the new one after rekey`() throws {
-    _ = try files.directory("config/llavero")
     let text = "[llavero]\nstore = file\nkey = \(key)\nscope = Mail.Read\n"
-    let configuration = try files.file("config/llavero/config", text)
+    let configuration = try tool.files.file("config/llavero/config", text)
     let configured: [String: String?] = [
-      "XDG_CONFIG_HOME": files.path + "/config", "LLAVERO_STORE": nil, "LLAVERO_KEY": nil,
+      "XDG_CONFIG_HOME": tool.files.path + "/config", "LLAVERO_STORE": nil, "LLAVERO_KEY": nil,
     ]
     #expect(try tool("import", "-", input: Sample.cache, with: configured).status == 0)
-    _ = try files.keyFile("new", of: "n")
-    let new = "file:\(files.path)/new"
+    let new = "file:" + (try tool.files.keyFile("new", of: "n"))
     try tool.run(["rekey", "--new-key", new], with: configured).exits(
       0, showing: "\(configuration) now names the new key.")
-    #expect(try files.contents("config/llavero/config") == text.replacing(key, with: new))
+    #expect(try tool.files.contents("config/llavero/config") == text.replacing(key, with: new))
     #expect(try tool("list", with: configured).status == 0)
 
     // A key that is named in another way is reported, and an old key is not asked for again.
     let named = try tool.run(["rekey", "--key", new, "--new-key", key])
     #expect(named.standardOutput.contains("--key \(key)"))
     #expect(!named.standardError.contains("LLAVERO_KEY"))
-    #expect(try files.contents("config/llavero/config").contains(new))
+    #expect(try tool.files.contents("config/llavero/config").contains(new))
     try tool("list", with: configured).exits(1, saying: "after a change of keys, the new one")
-    let overridden = try tool.run(["rekey", "--new-key", new], with: ["LLAVERO_KEY": key])
-    #expect(overridden.standardError.contains("warning: LLAVERO_KEY in the environment names another key"))
+    try tool.run(["rekey", "--new-key", new], with: ["LLAVERO_KEY": key])
+      .exits(0, saying: "warning: LLAVERO_KEY in the environment names another key")
   }
 
   @Test(.fault("other keys")) func `Where another store's keys are, rekey advises what helps`() throws {
     try tool.load()
-    let keys = files.path + "/llavero/sealed/keys"
+    let keys = tool.files.path + "/llavero/sealed/keys"
     let elsewhere = try TemporaryDirectory()
     let place: [String: String?] = ["XDG_DATA_HOME": elsewhere.path]
     #expect(try tool("import", "-", input: Sample.cache, with: place).status == 0)
@@ -206,8 +197,9 @@ struct FileStoreTests {
     try tool.load()
     let manifest = "\(group.path)/manifest.sealed"
     try FileManager.default.removeItem(atPath: manifest)
-    if isEmptied { chmod(try files.file("m"), 0o600) }
-    if isEmptied { try FileManager.default.moveItem(atPath: files.path + "/m", toPath: manifest) }
+    if isEmptied {
+      try FileManager.default.moveItem(atPath: tool.files.file("m", mode: 0o600), toPath: manifest)
+    }
     let client = [
       "--client", Sample.mail, "--authority", "https://localhost:\(ReservedPort.refusing.number)/tenant",
     ]
@@ -220,9 +212,7 @@ struct FileStoreTests {
     }
     #expect(try tool("import", "-", input: Sample.cache.replacing("0a0a0a0a", with: "0c0c0c0c")).status == 1)
     let before = try group.shards()
-    let plan = try tool("clear", "--damaged", "--dry-run")
-    #expect(plan.standardOutput.contains("manifest.sealed"))
-    #expect(plan.standardOutput.contains("would be accepted"))
+    try tool("clear", "--damaged", "--dry-run").exits(0, showing: "manifest.sealed", "would be accepted")
     try tool("clear", "--damaged", "--yes").exits(0, hiding: "It was removed")
     #expect(try group.shards() == before)
     #expect(try tool("export").json.secrets.contains("secret-at-valid"))

@@ -4,19 +4,16 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct FormerCommandTests {
   private let tool: Tool
-  private let home: TemporaryDirectory
 
   init() throws {
-    home = try TemporaryDirectory()
-    tool = try Tool(
-      on: PrivateKeyring(),
-      settings: [
-        "HOME": home.path, "XDG_DATA_HOME": home.path + "/.local/share", "BROWSER": "true",
+    tool = try Tool(on: PrivateKeyring()) {
+      [
+        "HOME": $0.path, "XDG_DATA_HOME": $0.path + "/.local/share", "BROWSER": "true",
         "LLAVERO_BROKER": "off",
-        "LLAVERO_KEY": "file:" + (try home.keyFile()),
-      ])
-    _ = try home.directory(".azure")
-    chmod(try home.file(".azure/msal_token_cache.json", Sample.cache), 0o600)
+        "LLAVERO_KEY": "file:" + (try $0.keyFile()),
+      ]
+    }
+    try tool.files.file(".azure/msal_token_cache.json", Sample.cache, mode: 0o600)
   }
 
   static let names: [(former: String, new: String)] = [
@@ -44,10 +41,10 @@ struct FormerCommandTests {
     let results = try [former, new].map { words in
       // What the first run writes must not be there for the second.
       try tool("clear", "--all", "--yes").exits(0)
-      try tool.load(Sample.cache([Sample.refreshToken("own", Sample.bob, Sample.calendar)]))
+      try tool.load([Sample.refreshToken("own", Sample.bob, Sample.calendar)])
       _ = try tool("clear", "--all", "--yes", "--store", "file")
       try tool.load(with: ["LLAVERO_STORE": "file"])
-      return try tool(words.replacing("HOME", with: home.path).words + ["--json"])
+      return try tool(words.replacing("HOME", with: tool.files.path).words + ["--json"])
     }
     #expect(results[0].status == results[1].status, "\(results)")
     #expect(results[0].standardOutput == results[1].standardOutput)
@@ -56,21 +53,8 @@ struct FormerCommandTests {
     #expect((results[0].status == 0) == results[0].standardError.isEmpty)
   }
 
-  @Test func `clear --damaged and sources --fix do a part of doctor --fix`() async throws {
-    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
-    try await tool.create(shard: "broken", secret: "{")
-    try tool("clear", "--damaged", "--json").exits(3, code: "confirmation_required")
-    let plan = try tool.json("clear", "--damaged", "--dry-run")
-    #expect(plan.keys == ["dry_run", "group", "problems", "removed", "unreadable"])
-    #expect(plan["problems"]?.strings("kind") == ["damaged"] && plan["unreadable"] == .integer(1))
-    try tool.onTerminal("clear", "--damaged", typing: "n\n").exits(
-      5, saying: "Remove 1 item from \(tool.group)?")
-    #expect(try await tool.items().count == 1)
-    let done = try tool("clear", "--damaged", "--yes").exits(0)
-    #expect(done.standardOutput.hasSuffix("It was removed.\n1 item removed from \(tool.group).\n"))
-    #expect(try await tool.items().isEmpty)
-    try tool("clear", "--damaged").exits(0, printing: "0 records removed from \(tool.group).\n")
-
+  @Test func `sources --fix removes a lock that was left behind, and no plaintext`() throws {
+    let lock = try tool.files.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     let fixed = try tool.json("sources", "--fix")["sources"]?[0]?["findings"]
     #expect(fixed?.arrayValue?.compactMap { $0["fixed"] } == [.bool(true), .bool(false)])
     #expect(access(lock, F_OK) != 0)
@@ -92,17 +76,23 @@ struct FormerCommandTests {
     try tool("clear", "--damaged").exits(0, printing: "0 records removed from \(tool.group).\n")
   }
 
-  @Test func `clear --damaged removes only what is damaged`() async throws {
+  @Test func `clear --damaged does a part of doctor --fix, and removes only what is damaged`() async throws {
     try tool.load()
     try await tool.create(
       shard: String(repeating: "a", count: 32), secret: #"{"AccessToken": [], "secret": "secret-damaged"}"#)
     try await tool.create(shard: String(repeating: "b", count: 32), version: "2", secret: "later")
     let before = try await tool.items()
-    #expect(try tool.json("clear", "--damaged", "--dry-run")["unreadable"] == .integer(1))
+    try tool("clear", "--damaged", "--json").exits(3, code: "confirmation_required")
+    let plan = try tool.json("clear", "--damaged", "--dry-run")
+    #expect(plan.keys == ["dry_run", "group", "problems", "removed", "unreadable"])
+    #expect(plan["problems"]?.strings("kind") == ["damaged"] && plan["unreadable"] == .integer(1))
+    try tool.onTerminal("clear", "--damaged", typing: "n\n").exits(
+      5, saying: "Remove 1 item from \(tool.group)?")
     #expect(try await tool.items() == before)
     let report = try tool("clear", "--damaged", "--yes").exits(0).standardOutput
     #expect(report.hasSuffix("It was removed.\n1 item removed from \(tool.group).\n"))
     #expect(try await tool.items() == before.filter { !$0.contains("secret-damaged") })
+    try tool("clear", "--damaged").exits(0, printing: "0 records removed from \(tool.group).\n")
     let left = try tool.json("list")
     #expect(left["problems"]?.strings("kind") == ["newer_version"])
     #expect(left["records"]?.arrayValue?.count == 10)

@@ -136,15 +136,13 @@ struct HelpTests {
   }
 
   @Test func `A completion is silent where the store cannot be read without a prompt`() throws {
-    let keyring = try PrivateKeyring()
-    let tool = try Tool(on: keyring)
+    let tool = try Tool(on: PrivateKeyring())
     try tool.load()
     #expect(try candidates("token", "--account", of: tool).contains("bob@contoso.example"))
-    try keyring.lockCollection()
-    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: keyring)
-    let directory = try TemporaryDirectory()
+    try tool.keyring.lockCollection()
+    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: tool.keyring)
     let stores: [[String: String?]] = [
-      [:], ["LLAVERO_STORE": "file", "LLAVERO_KEY": "passphrase", "XDG_DATA_HOME": directory.path],
+      [:], ["LLAVERO_STORE": "file", "LLAVERO_KEY": "passphrase", "XDG_DATA_HOME": tool.files.path],
       ["LLAVERO_STORE": "nonsense"], ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"],
     ]
     for changes in stores {

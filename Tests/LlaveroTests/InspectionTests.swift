@@ -12,7 +12,7 @@ struct InspectionTests {
     #expect(try one("list", "--groups").standardOutput.isEmpty)
     #expect(try one.json("list", "--groups") == .object(["groups": .array([])]))
     try one.load(Sample.cache)
-    try two.load(Sample.cache([Sample.refreshToken("alone", Sample.alice, Sample.mail)]))
+    try two.load([Sample.refreshToken("alone", Sample.alice, Sample.mail)])
 
     let groups = try #require(one.json("list", "--groups")["groups"])
     #expect(groups.strings("group") == [one.group, two.group].sorted())
@@ -137,10 +137,9 @@ struct InspectionTests {
 
   @Test func `show requires an id of one record`() throws {
     try tool.load(
-      Sample.cache(
-        (1...17).map {
-          Sample.accessToken("\($0)", Sample.alice, Sample.mail, "s\($0)", expiresOn: Sample.future)
-        }))
+      (1...17).map {
+        Sample.accessToken("\($0)", Sample.alice, Sample.mail, "s\($0)", expiresOn: Sample.future)
+      })
     let ids = try #require(tool.json("list")["records"]).strings("id")
     let beginning = try #require(Dictionary(grouping: ids) { $0.prefix(1) }.first { $0.value.count > 1 })
     let ambiguous = try tool("show", String(beginning.key), "--json").exits(2, code: "ambiguous")

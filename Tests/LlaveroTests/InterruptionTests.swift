@@ -13,16 +13,11 @@ struct InterruptionTests {
     _ arguments: [String], at endpoint: LabEndpoint, after seen: Int = 0, by signal: Int32
   ) async throws -> (status: Int32, error: String) {
     let errors = try Pipe()
-    let child = try Child(
-      Tool.path, arguments, environment: tool.environment(), streams: (nil, nil, errors.writing))
-    errors.closeWriting()
+    let child = try tool.start(arguments, errors: errors)
     _ = await lab.requests(to: endpoint, atLeast: seen + 1)
     child.signal(signal)
     lab.endDelays()
-    let status = child.wait()
-    var text = ""
-    while case let line = errors.readLine(), !line.isEmpty { text += line + "\n" }
-    return (status, text)
+    return (child.wait(), errors.remainingLines().joined(separator: "\n"))
   }
 
   @Test(arguments: [SIGINT, SIGTERM])

@@ -13,19 +13,15 @@ struct KeyringProviderTests {
   func `A keyring that asks for each item exits with 3, and its setting is named`() throws {
     let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
     let service = try FakeService(["SearchItems": locked, "Unlock": prompt])
-    let result = try Tool(on: service.keyring).run(["groups", "--allow-plain-session"]).exits(3)
-    for words in ["ConfirmAccessItem", "--unlock"] { #expect(result.standardError.contains(words)) }
+    try Tool(on: service.keyring).run(["groups", "--allow-plain-session"])
+      .exits(3, saying: "ConfirmAccessItem", "--unlock")
   }
 
   @Test(.fault("confirm access")) func `The doctor reports a keyring that asks for each item`() throws {
     let service = try FakeService([
       "Collections": .reply([.variant(.objectPaths([FakeService.collection]))]),
       "CreateItem": .reply([.objectPath(Self.item), .objectPath("/")]),
-      "GetAll": .reply([
-        .properties([
-          "Attributes": .dictionary(["Uuid": "1"]), "Label": .string(""), "Locked": .boolean(false),
-        ])
-      ]),
+      "GetAll": .item(["Uuid": "1"]),
       "SetSecret": .reply([]), "Delete": .reply([.objectPath("/")]),
       "GetSecrets": .reply([
         .array(
@@ -53,12 +49,10 @@ struct KeyringProviderTests {
 
   @Test(.fault("no display"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
   func `KWallet without a display makes --unlock exit with 5, with the reason`() throws {
-    let keyring = try PrivateKeyring(provider: .kwallet)
-    keyring.killDaemon()
-    try keyring.startDaemon(unlocked: false)
-    try Tool(on: keyring).run(["groups", "--unlock"])
-      .exits(5, saying: "cannot ask for its password: there is no display")
-    #expect(try Tool(on: keyring).run(["groups"]).status == 3)
+    let tool = try Tool(on: PrivateKeyring(provider: .kwallet))
+    try tool.keyring.restartDaemon(unlocked: false)
+    try tool.run(["groups", "--unlock"]).exits(5, saying: "cannot ask for its password: there is no display")
+    #expect(try tool.run(["groups"]).status == 3)
   }
 
   @Test(

@@ -31,9 +31,7 @@ extension Tool {
   @discardableResult
   func logIn(_ user: String = "alice", _ arguments: String...) throws -> Child.Result {
     Lab.current.configure { $0.authorize = .user(name: user) }
-    let result = try run(["login"] + arguments)
-    try #require(result.status == 0, "\(result.standardError)")
-    return result
+    return try run(["login"] + arguments).required()
   }
 
   /// Runs a command that waits for another device, which decides once the tool polls.

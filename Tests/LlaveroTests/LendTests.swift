@@ -17,12 +17,10 @@ private final class LendingTool: Sendable {
     if isFull { errors.fill() }
     let command = program + [Tool.path, "lend"] + arguments
     // Freed memory is overwritten, so that its use shows.
-    child = try Child(
+    child = try Child.piped(
       command[0], Array(command.dropFirst()),
       environment: tool.environment(with: ["G_SLICE": "always-malloc", "MALLOC_PERTURB_": "165"]),
-      streams: (nil, output.writing, errors.writing))
-    output.closeWriting()
-    errors.closeWriting()
+      output: output, errors: errors)
     var printed: [String: String] = [:]
     for _ in 0..<lines {
       let parts = output.readLine().split(separator: "=", maxSplits: 1).map(String.init)
@@ -42,20 +40,28 @@ private final class LendingTool: Sendable {
   /// The next line on standard error.
   func errorLine() -> String { errors.readLine() }
 
+  /// Ends it by a signal, and returns what is left on standard error.
+  func stop(_ signal: Int32 = SIGTERM) -> [String] {
+    child.signal(signal)
+    #expect(child.wait() == 0)
+    return errors.remainingLines()
+  }
+
   var socket: String { String((printed["LLAVERO_FROM"] ?? "").dropFirst("unix:".count)) }
 
   /// Requests a token with curl.
-  func curl(_ query: String, _ arguments: [String] = []) async throws -> JSONValue {
-    let endpoint = printed["IDENTITY_ENDPOINT"] ?? "http://localhost/token"
+  func curl(_ query: String) async throws -> JSONValue {
     let place =
       socket.isEmpty
       ? ["-H", "X-IDENTITY-HEADER: \(printed["IDENTITY_HEADER"] ?? "")"] : ["--unix-socket", socket]
-    let result = try await Child.runApart(
-      "curl",
-      ["-sS", "--noproxy", "*"] + place + arguments + ["\(endpoint)?api-version=2019-08-01&\(query)"],
-      environment: ["PATH": "/usr/bin:/bin"])
-    try #require(result.status == 0, "\(result.standardError)")
-    return try result.json
+    let endpoint = printed["IDENTITY_ENDPOINT"] ?? "http://localhost/token"
+    let address = "\(endpoint)?api-version=2019-08-01&\(query)"
+    return try await Child.runApart("curl", ["-sS", "--noproxy", "*"] + place + [address]).required().json
+  }
+
+  /// curl's arguments for a request at a socket.
+  static func request(at socket: String, scope: String = "User.Read") -> [String] {
+    ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=\(scope)"]
   }
 }
 
@@ -83,8 +89,7 @@ struct LendTests {
       let refusal = lending.errorLine()
       #expect(refusal.contains(" /token: 403 invalid_scope, process "))
       #expect(!(line + refusal).contains(try #require(token)))
-      lending.child.signal(signal)
-      #expect(lending.child.wait() == 0)
+      _ = lending.stop(signal)
       #expect(access(lending.socket, F_OK) != 0)
       #expect(access(String(lending.socket.dropLast("/loan.sock".count)), F_OK) != 0)
     }
@@ -105,10 +110,7 @@ struct LendTests {
     try Child.run("curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"]).exits(0)
     #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
     _ = try await lending.curl("scope=User.Read")
-    lending.child.signal(SIGTERM)
-    #expect(lending.child.wait() == 0)
-    var lines: [String] = []
-    while case let line = lending.errorLine(), !line.isEmpty { lines.append(line) }
+    let lines = lending.stop()
     let refusals = lines.filter { $0.contains("another path: 404 invalid_request") }
     // Twenty of each minute that the requests span.
     let minutes = Int((ContinuousClock.now - start) / .seconds(60)) + 2
@@ -146,10 +148,7 @@ struct LendTests {
     #expect(answer["resource"] == "https://graph.microsoft.com")
     #expect(answer["client_id"]?.stringValue == LabApps.plain)
     #expect(try await lending.curl("resource=https://vault.azure.net")["error"] == "invalid_scope")
-    lending.child.signal(SIGTERM)
-    #expect(lending.child.wait() == 0)
-    var errors = ""
-    while case let line = lending.errorLine(), !line.isEmpty { errors += line }
+    let errors = lending.stop().joined()
     #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
   }
 
@@ -172,12 +171,7 @@ struct LendTests {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count
     lab.inject(LabFault(.token, delay: 600))
-    let borrower = try Child(
-      "curl",
-      [
-        "-sS", "--unix-socket", lending.socket,
-        "http://localhost/token?api-version=2019-08-01&scope=Mail.Read",
-      ], environment: ["PATH": "/usr/bin:/bin"])
+    let borrower = try Child("curl", LendingTool.request(at: lending.socket, scope: "Mail.Read"))
     _ = await lab.requests(to: .token, atLeast: asked + 1)
     lending.child.signal(SIGTERM)
     #expect(borrower.wait() != 0)
@@ -202,8 +196,7 @@ struct LendTests {
   }
 
   @Test(.fault("no socket name")) func `A lender that cannot create its socket leaves no directory`() throws {
-    let directory = try TemporaryDirectory()
-    let runtime = try directory.directory(String(repeating: "x", count: 100))
+    let runtime = try tool.files.directory(String(repeating: "x", count: 100))
     chmod(runtime, 0o700)
     let result = try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": runtime])
     #expect(result.status != 0 && result.standardOutput.isEmpty, "\(result)")
@@ -213,10 +206,9 @@ struct LendTests {
 
   @Test(.fault("foreign runtime"))
   func `A runtime directory that is open to other users is refused`() throws {
-    let directory = try TemporaryDirectory()
-    let shared = try directory.directory("llavero")
+    let shared = try tool.files.directory("llavero")
     chmod(shared, 0o777)
-    try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": directory.path]).exits(
+    try tool("lend", "--scope", "User.Read", with: ["XDG_RUNTIME_DIR": tool.files.path]).exits(
       1, printing: "", saying: "\(shared) must belong to this user")
     #expect(try FileManager.default.contentsOfDirectory(atPath: shared) == [])
   }
@@ -236,20 +228,16 @@ struct LendTests {
   }
 
   @Test func `A socket of systemd is served and not removed`() throws {
-    let directory = try TemporaryDirectory()
-    let socket = directory.path + "/passed.sock"
+    let socket = tool.files.path + "/passed.sock"
     let variables = tool.environment().keys.map { "--setenv=\($0)" }
     let errors = try Pipe()
-    let activator = try Child(
+    let activator = try Child.piped(
       "systemd-socket-activate",
       ["--listen=\(socket)"] + variables + [Tool.path, "lend", "--scope", "User.Read"],
-      environment: tool.environment(), streams: (nil, nil, errors.writing))
-    errors.closeWriting()
+      environment: tool.environment(), errors: errors)
     defer { activator.end() }
     _ = errors.readLine()
-    let result = try Child.run(
-      "curl",
-      ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read"])
+    let result = try Child.run("curl", LendingTool.request(at: socket))
     #expect(try result.json["token_type"] == "Bearer", "\(result)")
     activator.signal(SIGTERM)
     #expect(activator.wait() == 0)
@@ -261,10 +249,7 @@ struct LendTests {
     let lending = try LendingTool(
       tool, ["--scope", "User.Read"], through: ["sh", "-c", #"ulimit -n 80; exec "$0" "$@""#])
     let output = try Pipe()
-    let flood = try Child(
-      "/usr/bin/python3", ["-c", Self.flood, lending.socket], environment: ["PATH": "/usr/bin:/bin"],
-      streams: (nil, output.writing, 2))
-    output.closeWriting()
+    let flood = try Child.piped("python3", ["-c", Self.flood, lending.socket], output: output)
     #expect(output.readLine() == "ready")
     #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
     flood.end()
@@ -286,8 +271,7 @@ struct LendTests {
     ("y", "access_token"), ("yes", "access_token"), ("n", "access_denied"), ("", "access_denied"),
   ])
   func `--ask prompts on the terminal`(_ typed: String, _ expected: String) throws {
-    let directory = try TemporaryDirectory()
-    let socket = directory.path + "/loan.sock"
+    let socket = tool.files.path + "/loan.sock"
     let lending = Mutex<pid_t>(0)
     let answer = Mutex<String>("")
     let isOver = Mutex(false)
@@ -296,11 +280,7 @@ struct LendTests {
       while access(socket, F_OK) != 0, !isOver.withLock({ $0 }) { usleep(10_000) }
       // A socket refuses connections from its bind(2) to its listen(2).
       let result = try? Child.run(
-        "curl",
-        [
-          "-sS", "--retry", "60", "--retry-connrefused", "--unix-socket", socket,
-          "http://localhost/token?api-version=2019-08-01&scope=User.Read",
-        ])
+        "curl", ["--retry", "60", "--retry-connrefused"] + LendingTool.request(at: socket))
       answer.withLock { $0 = result?.standardOutput ?? "" }
       // Without a request there is no process yet, and 0 is the tests' own process group.
       let process = lending.withLock { $0 }
@@ -318,10 +298,9 @@ struct LendTests {
 
   @Test(arguments: [("yes", "access_token"), ("no", "error"), ("default", "error"), ("close", "error")])
   func `--ask prompts on the desktop`(_ person: String, _ expected: String) async throws {
-    let keyring = try PrivateKeyring()
-    let tool = try Tool.signedIn(on: keyring)
+    let tool = try Tool.signedIn(on: PrivateKeyring())
     let output = try Pipe()
-    let desktop = try Self.desktop(person, on: keyring, output)
+    let desktop = try Self.desktop(person, on: tool.keyring, output)
     defer { desktop.end() }
     // Without a terminal: in a session of its own.
     let lending = try LendingTool(tool, ["--scope", "User.Read", "--ask"], through: ["setsid", "--wait"])
@@ -333,11 +312,10 @@ struct LendTests {
   }
 
   @Test(.fault("unanswered")) func `Without a terminal or desktop, --ask lends nothing`() throws {
-    let keyring = try PrivateKeyring()
-    let tool = try Tool.signedIn(on: keyring)
+    let tool = try Tool.signedIn(on: PrivateKeyring())
     let output = try Pipe()
     for isThere in [false, true] {
-      let desktop = isThere ? try Self.desktop("nothing", on: keyring, output) : nil
+      let desktop = isThere ? try Self.desktop("nothing", on: tool.keyring, output) : nil
       defer { desktop?.end() }
       try Child.run(
         "setsid", ["--wait", Tool.path, "lend", "--scope", "User.Read", "--ask"],
@@ -347,11 +325,9 @@ struct LendTests {
   }
 
   private static func desktop(_ person: String, on keyring: PrivateKeyring, _ output: Pipe) throws -> Child {
-    let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "interop/stand_in_notifications.py").path
-    let child = try Child(
-      "/usr/bin/python3", [script, person], environment: keyring.environment,
-      streams: (nil, output.writing, 2))
+    let script = SharedFiles.repository.appending(path: "Tests/interop/stand_in_notifications.py").path
+    let child = try Child.piped(
+      "/usr/bin/python3", [script, person], environment: keyring.environment, output: output)
     #expect(output.readLine() == "ready")
     return child
   }

@@ -32,12 +32,10 @@ struct OtherToolsTests {
   }
 
   @Test func `Input of git that is too large exits with 1`() throws {
-    let directory = try TemporaryDirectory()
-    #expect(truncate(try directory.file("huge"), 300 << 20) == 0)
-    try Child.run(
-      "/bin/sh", ["-c", #"exec "$0" git-credential get <"$1/huge""#, Tool.path, directory.path],
-      environment: Tool().environment(with: [:])
-    ).exits(1, saying: "larger than")
+    let tool = try Tool()
+    #expect(truncate(try tool.files.file("huge"), 300 << 20) == 0)
+    try tool.shell(#"exec "$0" git-credential get <"$1/huge""#, [tool.files.path])
+      .exits(1, saying: "larger than")
   }
 
   @Test(.lab) func `git's own commands get a token`() throws {
@@ -67,9 +65,7 @@ struct OtherToolsTests {
     ])
   func `The helper prints nothing for other hosts`(_ question: String) throws {
     // Also without a client ID: settings matter for Azure DevOps only.
-    try Child.run(
-      Tool.path, ["git-credential", "get"], environment: try Tool().environment(with: [:]), input: question
-    ).exits(0, printing: "", errors: "")
+    try Tool().run(["git-credential", "get"], input: question).exits(0, printing: "", errors: "")
   }
 
   @Test(.fault("git erase"), arguments: ["store", "erase", "capability", "whatever-comes"])
@@ -98,15 +94,14 @@ struct OtherToolsTests {
 
   @Test(.lab) func `The stand-in for az answers the Azure SDKs`() throws {
     let tool = try Tool.signedIn()
-    let directory = try TemporaryDirectory()
-    #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
+    #expect(try tool("shim", "install", "az", "--directory", tool.files.path).status == 0)
     // A stand-in for a tool that was moved since.
-    _ = try directory.file("az", try directory.contents("az").replacing("exec '", with: "exec '/nowhere"))
-    #expect(try tool("shim", "install", "az", "--directory", directory.path).status == 0)
+    try tool.files.file("az", tool.files.contents("az").replacing("exec '", with: "exec '/nowhere"))
+    #expect(try tool("shim", "install", "az", "--directory", tool.files.path).status == 0)
     let environment = tool.environment()
     let call = ["account", "get-access-token", "--output", "json"]
     let result = try Child.run(
-      directory.path + "/az",
+      tool.files.path + "/az",
       call + ["--resource", "https://management.azure.com", "--tenant", LabDirectory.contoso],
       environment: environment
     ).exits(0)
@@ -116,41 +111,28 @@ struct OtherToolsTests {
     for arguments in [
       ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "tenant"],
       ["account", "get-access-token", "-o", "table"], call + ["--scope"],
-      call + ["--tenant", "a b; echo $(touch \(directory.path)/x)"],
+      call + ["--tenant", "a b; echo $(touch \(tool.files.path)/x)"],
     ] {
       // There is no other az on PATH.
-      let refused = try Child.run(
-        directory.path + "/az", arguments, environment: environment.merging(["PATH": directory.path]) { $1 }
-      ).exits(2)
-      #expect(refused.standardOutput.isEmpty)
+      try Child.run(
+        tool.files.path + "/az", arguments, environment: environment.merging(["PATH": tool.files.path]) { $1 }
+      ).exits(2, printing: "")
     }
-    #expect(!FileManager.default.fileExists(atPath: directory.path + "/x"))
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/x"))
   }
 
   @Test(.lab) func `The stand-in for azd answers the Azure SDKs`() throws {
-    let tool = try Tool.signedIn()
-    let directory = try TemporaryDirectory()
-    #expect(try tool.json("shim", "install", "azd", "--directory", directory.path)["path"] != nil)
-    let result = try Child.run(
-      directory.path + "/azd",
-      ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"],
-      environment: tool.environment()
-    ).exits(0)
+    let arguments = ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"]
+    let result = try standIn("azd", arguments, of: Tool.signedIn()).exits(0)
     #expect(try result.json.keys == ["expiresOn", "token"])
   }
 
   private static let manager = "https://management.core.windows.net//.default"
 
   /// Installs and runs a stand-in.
-  private func standIn(
-    _ program: String, _ arguments: [String], of tool: Tool, with changes: [String: String?] = [:]
-  ) throws -> Child.Result {
-    let directory = try TemporaryDirectory()
-    let installed = try tool("shim", "install", program, "--directory", directory.path)
-    try #require(installed.status == 0, "\(installed.standardError)")
-    return try Child.run(
-      directory.path + "/" + program, arguments,
-      environment: tool.environment(with: changes))
+  private func standIn(_ program: String, _ arguments: [String], of tool: Tool) throws -> Child.Result {
+    #expect(try tool.json("shim", "install", program, "--directory", tool.files.path)["path"] != nil)
+    return try Child.run(tool.files.path + "/" + program, arguments, environment: tool.environment())
   }
 
   @Test(.fault("shim forms"), .lab)
@@ -200,11 +182,9 @@ struct OtherToolsTests {
   @Test(.fault("shim passes on"), .lab)
   func `Other commands are passed to the next az on PATH unchanged`() throws {
     let tool = try Tool.atLab()
-    let files = try TemporaryDirectory()
-    let other = try files.directory("a b")
-    let real = try files.file("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n")
-    chmod(real, 0o755)
-    let first = try files.directory("first")
+    let other = try tool.files.directory("a b")
+    try tool.files.file("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", mode: 0o755)
+    let first = try tool.files.directory("first")
     #expect(try tool("shim", "install", "az", "--directory", first).status == 0)
     let path = "\(first):\(other):/usr/bin:/bin"
     for arguments in [
@@ -220,51 +200,43 @@ struct OtherToolsTests {
 
   @Test(.fault("shim passes on"))
   func `The directory is created, and a warning names an earlier program on PATH`() throws {
-    let home = try TemporaryDirectory()
     let tool = try Tool()
-    let own = home.path + "/.local/bin"
+    let own = tool.files.path + "/.local/bin"
     func install(_ path: String, _ more: String...) throws -> Child.Result {
-      try tool.run(["shim", "install", "az"] + more, with: ["HOME": home.path, "PATH": path])
+      try tool.run(["shim", "install", "az"] + more, with: ["HOME": tool.files.path, "PATH": path])
     }
-    let missing = try install("/usr/bin:/bin").exits(0)
+    try install("/usr/bin:/bin").exits(0, saying: "not in PATH")
     #expect(FileManager.default.isExecutableFile(atPath: own + "/az"))
-    #expect(missing.standardError.contains("not in PATH"), "\(missing.standardError)")
     try install("\(own):/usr/bin:/bin").exits(0, errors: "")
-    let first = try home.directory("first")
-    chmod(try home.file("first/az", "#!/bin/sh\n"), 0o755)
+    let first = try tool.files.directory("first")
+    try tool.files.file("first/az", "#!/bin/sh\n", mode: 0o755)
     let shadowed = try install("\(first):\(own):/usr/bin:/bin", "--json")
     #expect(shadowed.standardError.isEmpty)
     #expect(try shadowed.json["found"]?.stringValue == first + "/az")
   }
 
   @Test func `A file that is not a stand-in is not replaced`() throws {
-    let directory = try TemporaryDirectory()
-    let path = try directory.file("az", "#!/bin/sh\n")
-    try Tool().run(["shim", "install", "az", "--directory", directory.path]).exits(1, saying: "--directory")
-    #expect(try directory.contents("az") == "#!/bin/sh\n")
+    let tool = try Tool()
+    let path = try tool.files.file("az", "#!/bin/sh\n")
+    try tool.run(["shim", "install", "az", "--directory", tool.files.path]).exits(1, saying: "--directory")
+    #expect(try tool.files.contents("az") == "#!/bin/sh\n")
     try FileManager.default.removeItem(atPath: path)
     // A file where the directory should be.
-    _ = try directory.file("file", "")
-    try Tool().run(["shim", "install", "az", "--directory", directory.path + "/file/none", "--json"])
+    try tool.files.file("file")
+    try tool.run(["shim", "install", "az", "--directory", tool.files.path + "/file/none", "--json"])
       .exits(1, code: "unwritable")
   }
 
   @Test(.fault("disk full new"))
   func `A stand-in that cannot be written leaves no file, and is written the next time`() throws {
-    let directory = try TemporaryDirectory()
     let tool = try Tool()
     // As on a full disk, the limit allows an empty file only.
-    try Child.run(
-      "/bin/sh",
-      [
-        "-c", #"umask 0; trap "" XFSZ; ulimit -f 0; exec "$0" shim install az --directory "$1""#, Tool.path,
-        directory.path,
-      ],
-      environment: tool.environment(with: [:])
+    try tool.shell(
+      #"umask 0; trap "" XFSZ; ulimit -f 0; exec "$0" shim install az --directory "$1""#, [tool.files.path]
     ).exits(1, saying: "File too large")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
-    #expect(try tool.run(["shim", "install", "az", "--directory", directory.path]).status == 0)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["az"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.files.path).isEmpty)
+    #expect(try tool.run(["shim", "install", "az", "--directory", tool.files.path]).status == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.files.path) == ["az"])
   }
 
   @Test func `A stand-in is written to --directory`() throws {

@@ -16,14 +16,6 @@ struct ProcessTests {
     ]
   }
 
-  /// Runs a shell script whose `$0` is the tool.
-  private func shell(
-    _ script: String, _ arguments: String..., tool: Tool, with changes: [String: String?] = [:]
-  ) throws -> Child.Result {
-    try Child.run(
-      "/bin/sh", ["-c", script, Tool.path] + arguments, environment: tool.environment(with: changes))
-  }
-
   @Test(
     .fault("no proc"), .enabled(if: mayMount, "No mount namespace can be made."),
     arguments: [nil, "/proc", "environment"])
@@ -36,33 +28,25 @@ struct ProcessTests {
       #include <stdlib.h>
       __attribute__((constructor)) static void move(void) { setenv("LLAVERO_TEST_MOVED", "1", 1); }
       """)
-    let compiled = try Child.run(
-      "clang", ["-shared", "-fPIC", "-o", library, source],
-      environment: ["PATH": "/usr/bin:/bin:/opt/swift/usr/bin"])
-    try #require(compiled.status == 0, "\(compiled.standardError)")
+    try Child.run("cc", ["-shared", "-fPIC", "-o", library, source]).required()
     let mount = lacking == nil ? "" : "mount -t tmpfs none /proc && "
     let preload = lacking == "environment" ? "LD_PRELOAD=\(library) " : ""
     for (arguments, status): (String, Int32) in [("token --nonsense", 2), ("--version", 0)] {
       // libdispatch looks at its threads in /proc after a second, and without it ends the process by SIGILL.
-      var result = try run("\(mount)\(preload)exec \(Tool.path) \(arguments)", tool)
-      while lacking != nil, result.status == 128 + SIGILL {
-        result = try run("\(mount)\(preload)exec \(Tool.path) \(arguments)", tool)
-      }
+      var result: Child.Result
+      repeat {
+        result = try Child.run(
+          "unshare", Self.namespace + ["sh", "-c", "\(mount)\(preload)exec \(Tool.path) \(arguments)"],
+          environment: tool.environment())
+      } while lacking != nil && result.status == 128 + SIGILL
       result.exits(status)
       #expect(!result.standardOutput.contains("SUBCOMMANDS"), "\(result)")
     }
   }
 
-  private func run(_ command: String, _ tool: Tool) throws -> Child.Result {
-    try Child.run(
-      "unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", command],
-      environment: tool.environment(with: [:]))
-  }
-
+  private static let namespace = ["--user", "--map-root-user", "--mount"]
   private static let mayMount =
-    (try? Child.run(
-      "unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/proc"]
-    ).status) == 0
+    (try? Child.run("unshare", namespace + ["mount", "-t", "tmpfs", "none", "/proc"]).status) == 0
 
   @Test(.fault("descriptors"), .lab) func `The browser inherits the standard streams only`() throws {
     let tool = try Tool.atLab()
@@ -83,9 +67,9 @@ struct ProcessTests {
       sys.argv = ["browser.py", sys.argv[1]]
       runpy.run_path("\(Lab.browser)", run_name="__main__")
       """)
-    try shell(
-      #"exec "$0" login --store file --key passphrase-fd:3 3<"$1" 5<"$2""#, secret, other,
-      tool: tool, with: ["XDG_DATA_HOME": files.path, "BROWSER": "python3 \(browser)"]
+    try tool.shell(
+      #"exec "$0" login --store file --key passphrase-fd:3 3<"$1" 5<"$2""#, [secret, other],
+      with: ["XDG_DATA_HOME": files.path, "BROWSER": "python3 \(browser)"]
     ).exits(0)
     #expect(try JSONValue(text: try files.contents("seen")) == .array([]))
   }
@@ -95,8 +79,8 @@ struct ProcessTests {
     let source = try files.file("soup2.c", "void soup_uri_new(void) {}\n")
     let library = files.path + "/libsoup2.so"
     try Child.run("cc", ["-shared", "-o", library, source]).exits(0)
-    let result = try shell(
-      #"exec "$0" login --device-code"#, tool: Tool(settings: unreachable), with: ["LD_PRELOAD": library])
+    let result = try Tool(settings: unreachable).run(
+      ["login", "--device-code"], with: ["LD_PRELOAD": library])
     #expect((1..<6).contains(result.status), "\(result)")
     #expect(result.standardError.contains("libsoup 2"), "\(result)")
   }
@@ -110,7 +94,7 @@ struct ProcessTests {
     ]
     for limit in 3...60 {
       for command in limit.isMultiple(of: 4) ? commands : ["list", "login --device-code"] {
-        let result = try shell(#"ulimit -n "$1"; exec "$0" \#(command)"#, "\(limit)", tool: tool)
+        let result = try tool.shell(#"ulimit -n "$1"; exec "$0" \#(command)"#, ["\(limit)"])
         // With 3 the dynamic linker cannot open the libraries.
         #expect(result.status < 6 || limit == 3, "\(command) with \(limit): \(result)")
         if (4..<40).contains(limit) {
@@ -127,10 +111,8 @@ struct ProcessTests {
       "a sanitizer takes terabytes of address space for itself"))
   func `Too little address space is an error, neither a crash nor a hang`() throws {
     for kibibytes in [100_000, 160_000] {
-      try shell(
-        #"ulimit -v "$1"; exec timeout -s KILL 60 "$0" groups"#, "\(kibibytes)", tool: Tool()
-      )
-      .exits(1, saying: "MiB more of address space")
+      try Tool().shell(#"ulimit -v "$1"; exec timeout -s KILL 600 "$0" groups"#, ["\(kibibytes)"])
+        .exits(1, saying: "MiB more of address space")
     }
   }
 
@@ -138,9 +120,8 @@ struct ProcessTests {
   func `The number of descriptors that the tool requires is enough to sign in`() throws {
     let tool = try Tool.atLab()
     // Swift's runtime opens one before the tool can check.
-    try shell(
-      #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#,
-      tool: tool
+    try tool.shell(
+      #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#
     ).exits(0)
   }
 
@@ -150,13 +131,13 @@ struct ProcessTests {
     try tool.load()
     for (number, errors) in ["&-", "/dev/full"].enumerated() {
       let path = "\(files.path)/cache\(number).json"
-      try shell(#"exec "$0" export "$1" --group "$2" 2>"# + errors, path, tool.group, tool: tool).exits(0)
+      try tool.shell(#"exec "$0" export "$1" --group "$GROUP" 2>"# + errors, [path]).exits(0)
       #expect(try JSONValue(text: files.contents("cache\(number).json")) == JSONValue(text: Sample.cache))
-      #expect(try shell(#"exec "$0" list --group . 2>"# + errors, tool: tool).status == 2)
+      #expect(try tool.shell(#"exec "$0" list --group . 2>"# + errors).status == 2)
     }
-    try shell(#"exec "$0" export --group "$1" >&-"#, tool.group, tool: tool)
+    try tool.shell(#"exec "$0" export --group "$GROUP" >&-"#)
       .exits(1, saying: "Standard output cannot be written")
-    try shell(#"exec "$0" import - --group "$1" <&-"#, tool.group, tool: tool)
+    try tool.shell(#"exec "$0" import - --group "$GROUP" <&-"#)
       .exits(1, saying: "Standard input cannot be read")
   }
 
@@ -166,8 +147,8 @@ struct ProcessTests {
     let tool = try Tool(on: service.keyring)
     let key = ["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file", "LLAVERO_KEY": "keyring"]
     for environment in [[:], key] {
-      let error = try tool(["import", "-", "--json"], input: Sample.cache, with: environment).exits(1).error
-      #expect(error?["code"]?.stringValue == "refused")
+      let error = try tool(["import", "-", "--json"], input: Sample.cache, with: environment)
+        .exits(1, code: "refused").error
       #expect(error?["message"]?.stringValue?.contains("refuses to encrypt") == true)
       #expect(error?["advice"]?.stringValue?.contains("--allow-plain-session") == true)
     }

@@ -8,9 +8,7 @@ struct ProviderStoryTests {
     let permission = provider.promptsForWrites ? ["--unlock"] : []
     let tool = try Tool.atLab(on: PrivateKeyring(provider: provider))
     func run(_ words: String..., input: String = "") throws -> String {
-      let result = try tool.run(words + permission, input: input)
-      try #require(result.status == 0, "\(words): \(result.standardError)")
-      return result.standardOutput
+      try tool.run(words + permission, input: input).required().standardOutput
     }
     #expect(try tool.onDevice(["login", "--device-code"] + permission).status == 0)
     let token = try run("token")
@@ -28,19 +26,10 @@ struct ProviderStoryTests {
   @Test func `A hundred accounts are imported, listed and exported`() throws {
     let provider = KeyringProvider.chosen
     let tool = try Tool(on: PrivateKeyring(provider: provider))
-    let accounts = (0..<100).map { number in
-      #""\#(number).t-e-t": {"home_account_id": "\#(number).t", "environment": "login.microsoftonline.com", "#
-        + #""realm": "t", "local_account_id": "\#(number)", "username": "u\#(number)@contoso.com", "#
-        + #""authority_type": "MSSTS"}"#
-    }
-    let cache = #"{"Account": {\#(accounts.joined(separator: ", "))}}"#
-    func run(_ words: String..., input: String = "") throws -> JSONValue {
-      let words = words + ["--json"] + (provider.promptsForWrites ? ["--unlock"] : [])
-      let result = try tool(words, input: input)
-      try #require(result.status == 0, "\(words): \(result.standardError)")
-      return try result.json
-    }
-    _ = try run("import", "-", input: cache)
-    #expect(try run("accounts")["accounts"]?.arrayValue?.count == 100)
+    let cache = Sample.cache((0..<100).map { Sample.account("\($0).t", "u\($0)@contoso.com") })
+    let options = ["--json"] + (provider.promptsForWrites ? ["--unlock"] : [])
+    try tool(["import", "-"] + options, input: cache).required()
+    let accounts = try tool(["accounts"] + options).required().json
+    #expect(accounts["accounts"]?.arrayValue?.count == 100)
   }
 }

@@ -39,14 +39,6 @@ extension Tool {
     _ arguments: String..., columns: Int = 80, typing: String = "", answering: [String] = [],
     with changes: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
   ) throws -> Screening {
-    try onTerminal(
-      arguments, columns: columns, typing: typing, answering: answering, with: changes, asked: asked)
-  }
-
-  func onTerminal(
-    _ arguments: [String], columns: Int = 80, typing: String = "", answering: [String] = [],
-    with changes: [String: String?] = [:], asked: (pid_t) throws -> Void = { _ in }
-  ) throws -> Screening {
     var answers = answering[...]
     return try onTerminal(
       inGroup(arguments), columns: columns, typing: typing, with: changes

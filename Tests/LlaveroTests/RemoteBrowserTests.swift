@@ -6,8 +6,14 @@ import LabSupport
 struct RemoteBrowserTests {
   private let lab = Lab.current
   private let tool: Tool
+  /// Free for the tests' own use.
+  private let reserved: ReservedPort
+  private var port: String { "\(reserved.number)" }
 
-  init() throws { tool = try Tool.atLab() }
+  init() throws {
+    tool = try Tool.atLab()
+    reserved = try ReservedPort()
+  }
 
   /// The last page's address in a text.
   private func page(in text: String) throws -> String {
@@ -19,13 +25,9 @@ struct RemoteBrowserTests {
   /// - Returns: The address of a browser's last page.
   @discardableResult
   private func browse(_ page: String, _ options: String...) throws -> String {
-    let result = try Child.run(
-      "curl",
-      ["-q", "-s", "-o", "/dev/null", "-w", "%{redirect_url}", "--cacert", lab.caBundlePath] + options + [
-        page
-      ]
-    ).exits(0)
-    return result.standardOutput
+    let output = ["-o", "/dev/null", "-w", "%{redirect_url}"]
+    return try Child.run("curl", ["-q", "-s", "--cacert", lab.caBundlePath] + output + options + [page])
+      .exits(0).standardOutput
   }
 
   /// Signs in on a terminal, without a browser. `answer` gets the address that is shown.
@@ -108,9 +110,6 @@ struct RemoteBrowserTests {
   @Test(.fault("pasted twice"))
   func `An address that is pasted twice is redeemed once, and not by another sign-in`() throws {
     var address = ""
-    let reserved = try ReservedPort()
-    defer { withExtendedLifetime(reserved) {} }
-    let port = "\(reserved.number)"
     try logIn("--no-browser", "--port", port) { page, _, _ in
       address = try browse(page)
       return "\(address)\n\(address)\n"
@@ -123,10 +122,7 @@ struct RemoteBrowserTests {
   }
 
   @Test(.fault("paste ends")) func `The browser's response at the port ends the wait for a paste`() throws {
-    let reserved = try ReservedPort()
-    defer { withExtendedLifetime(reserved) {} }
-    let port = reserved.number
-    try logIn("--no-browser", "--port", "\(port)") { page, _, _ in
+    try logIn("--no-browser", "--port", port) { page, _, _ in
       try browse(page, "-L")
       return nil
     }.exits(0)
@@ -167,20 +163,9 @@ struct RemoteBrowserTests {
   @Test(.fault("no terminal"))
   func `Without a terminal the page's address is shown, and the response comes to the port as a form`() throws
   {
-    let reserved = try ReservedPort()
-    defer { withExtendedLifetime(reserved) {} }
-    let port = reserved.number
-    let end = try background(
-      ["login", "--port", "\(port)", "--json"], ["BROWSER": nil], until: "ssh -L"
-    ) { shown in
-      let page = try page(in: shown)
-      _ = try Child.run(
-        "python3", [Lab.browser, page],
-        environment: ["PATH": "/usr/bin:/bin", "LAB_CA_BUNDLE": lab.caBundlePath])
-    }
-    #expect(end.status == 0, "\(end.error)")
-    #expect(end.error.contains("ssh -L \(port):localhost:\(port) "))
-    #expect(!end.error.contains("paste"))
+    let errors = try browseFor(
+      ["login", "--port", port, "--json"], ["BROWSER": nil], once: "ssh -L \(port):localhost:\(port) ")
+    #expect(!errors.contains("paste"))
     #expect(lab.requests(to: .authorize).last?.query["response_mode"] == "form_post")
     #expect(lab.requests(to: .authorize).last?.query["redirect_uri"] == "http://localhost:\(port)")
   }
@@ -199,36 +184,27 @@ struct RemoteBrowserTests {
   }
 
   @Test func `The output of the command in BROWSER is shown`() throws {
-    let end = try background(
-      ["login", "--json"], ["BROWSER": "echo Open"], until: "Open http://localhost:"
-    ) { shown in
-      _ = try Child.run(
-        "python3", [Lab.browser, page(in: shown)],
-        environment: ["PATH": "/usr/bin:/bin", "LAB_CA_BUNDLE": lab.caBundlePath])
-    }
-    #expect(end.status == 0, "\(end.error)")
+    try browseFor(["login", "--json"], ["BROWSER": "echo Open"], once: "Open http://localhost:")
   }
 
-  /// Runs a command without a terminal, and calls `act` once standard error has a text.
-  private func background(
-    _ arguments: [String], _ changes: [String: String?], until text: String,
-    _ act: (String) throws -> Void
-  ) throws -> (status: Int32, error: String) {
+  /// Runs a command without a terminal, and the browser once standard error has a text.
+  ///
+  /// - Returns: What the command wrote there.
+  @discardableResult
+  private func browseFor(
+    _ arguments: [String], _ changes: [String: String?], once text: String
+  ) throws -> String {
     let errors = try Pipe()
-    let child = try Child(
-      Tool.path, arguments,
-      environment: tool.environment(with: changes),
-      streams: (nil, nil, errors.writing))
-    errors.closeWriting()
+    let child = try tool.start(arguments, errors: errors, with: changes)
+    defer { child.end() }
     var shown = ""
-    while !shown.contains(text) {
-      guard let line = errors.nextLine() else { break }
-      shown += line + "\n"
-    }
-    if shown.contains(text) { try act(shown) } else { child.signal(SIGKILL) }
-    let status = child.wait()
-    while let line = errors.nextLine() { shown += line + "\n" }
-    return (status, shown)
+    while !shown.contains(text) { shown += try #require(errors.nextLine(), "\(shown)") + "\n" }
+    _ = try Child.run(
+      "python3", [Lab.browser, page(in: shown)],
+      environment: Child.plain.merging(["LAB_CA_BUNDLE": lab.caBundlePath]) { $1 })
+    shown += errors.remainingLines().joined(separator: "\n")
+    #expect(child.wait() == 0, "\(shown)")
+    return shown
   }
 
   @Test(arguments: [

@@ -6,15 +6,15 @@ import TestSupport
   .enabled(if: Sandbox.isPossible, "bubblewrap makes no sandbox here."))
 struct SandboxTests {
   private let tool: Tool
-  private let files: TemporaryDirectory
+  private let portal: DesktopPortal
 
   init() throws {
     tool = try Tool(on: PrivateKeyring())
-    files = try TemporaryDirectory()
+    portal = try DesktopPortal(on: tool.keyring)
   }
 
   /// The directories of an application; of a program outside of all sandboxes for `nil`.
-  private func data(_ application: String?) -> String { "\(files.path)/\(application ?? "none")" }
+  private func data(_ application: String?) -> String { "\(tool.files.path)/\(application ?? "none")" }
 
   private func root(_ application: String?) -> String { data(application) + "/llavero/sealed" }
 
@@ -25,21 +25,20 @@ struct SandboxTests {
   ) throws -> Child.Result {
     let environment = tool.environment(with: [
       "XDG_DATA_HOME": data(other ?? application),
-      "XDG_RUNTIME_DIR": try files.directory("run-\(application ?? "")"),
+      "XDG_RUNTIME_DIR": try tool.files.directory("run-\(application ?? "")"),
       "LLAVERO_STORE": "file", "LLAVERO_KEY": key, "LLAVERO_GROUP": tool.group,
     ])
     guard let application else {
       return try Child.run(Tool.path, arguments, environment: environment, input: input)
     }
-    return try Sandbox(application, in: files.path).run(
+    return try Sandbox(application, in: tool.files.path).run(
       Tool.path, arguments, environment: environment, input: input)
   }
 
   /// Fills an application's store with its own cache.
   private func load(_ application: String) throws {
     let cache = Sample.cache.replacing("bob@contoso.example", with: "\(application)@contoso.example")
-    let result = try run(application, "import", "-", input: cache)
-    try #require(result.status == 0, "\(result.standardError)")
+    try run(application, "import", "-", input: cache).required()
   }
 
   private func opens(_ application: String, key: String = "portal") throws -> Bool {
@@ -66,8 +65,6 @@ struct SandboxTests {
 
   @Test(.fault("swapped files"))
   func `Two applications with one group have two stores, and neither opens the other's`() throws {
-    let portal = try DesktopPortal(on: tool.keyring)
-    defer { portal.stop() }
     try load(one)
     #expect(try run(two, "accounts").standardOutput.contains("contoso") == false)
     try load(two)
@@ -75,11 +72,11 @@ struct SandboxTests {
 
     let (ones, twos) = (try contents(root(one)), try contents(root(two)))
     #expect(ones.keys.sorted() == twos.keys.sorted() && ones.count > 4)
-    let aside = files.path + "/aside"
+    let aside = tool.files.path + "/aside"
     try FileManager.default.moveItem(atPath: root(two), toPath: aside)
     try FileManager.default.copyItem(atPath: root(one), toPath: root(two))
     for arguments in [["accounts"], ["import", "-"], ["clear", "--all", "--yes"], ["rekey"]] {
-      let result = try Sandbox(two, in: files.path).run(
+      let result = try Sandbox(two, in: tool.files.path).run(
         Tool.path, arguments + ["--json"],
         environment: tool.environment(with: [
           "XDG_DATA_HOME": data(two), "LLAVERO_STORE": "file", "LLAVERO_KEY": "portal",
@@ -102,8 +99,6 @@ struct SandboxTests {
 
   @Test(.fault("portal keyring"))
   func `A locked keyring is an error, and after its restart the store opens`() throws {
-    let portal = try DesktopPortal(on: tool.keyring)
-    defer { portal.stop() }
     try load(one)
     try tool.keyring.lockCollection()
     let locked = try problem(run(one, "accounts", "--json"))
@@ -117,8 +112,8 @@ struct SandboxTests {
 
   @Test(.fault("no portal"))
   func `Without a backend or a portal the error names what to install`() throws {
+    self.portal.stop()
     let portal = try DesktopPortal(on: tool.keyring, withBackend: false)
-    defer { portal.stop() }
     let noBackend = try problem(run(one, "import", "-", "--json", input: Sample.cache))
     #expect(noBackend?["advice"]?.stringValue?.contains("gnome-keyring") == true)
     #expect(try run(one, "doctor").standardOutput.contains("no backend for secrets"))
@@ -129,8 +124,6 @@ struct SandboxTests {
   }
 
   @Test func `The tool works in a sandbox, and the doctor reports the sandbox`() throws {
-    let portal = try DesktopPortal(on: tool.keyring)
-    defer { portal.stop() }
     try load(one)
     func findings(_ application: String?) throws -> [JSONValue] {
       try run(application, "doctor", "--json").json["findings"]?.arrayValue ?? []
@@ -151,10 +144,7 @@ struct SandboxTests {
   }
 
   @Test func `A store changes to the portal's key and back in a sandbox`() throws {
-    let portal = try DesktopPortal(on: tool.keyring)
-    defer { portal.stop() }
-    _ = try files.keyFile()
-    let key = "file:\(files.path)/key"
+    let key = "file:" + (try tool.files.keyFile())
     try load(one)
     #expect(try run(one, "rekey", "--new-key", key).status == 0)
     #expect(try !opens(one))

@@ -9,9 +9,8 @@ struct SchemeTests {
 
   init() throws {
     home = try TemporaryDirectory()
-    for name in ["data/applications", "config", "run", "none"] { _ = try home.directory(name) }
-    program = try home.file("mail", "#!/bin/sh\n")
-    chmod(program, 0o755)
+    for name in ["data/applications", "config", "run", "none"] { try home.directory(name) }
+    program = try home.file("mail", "#!/bin/sh\n", mode: 0o755)
     chmod(home.path + "/run", 0o700)
   }
 
@@ -29,8 +28,7 @@ struct SchemeTests {
   }
 
   private func list() throws -> JSONValue {
-    let result = try run("list", "--json").exits(0, errors: "")
-    return try #require(try result.json["schemes"])
+    try #require(try run("list", "--json").exits(0, errors: "").json["schemes"])
   }
 
   private func desktopFile(_ scheme: String = scheme) -> String {
@@ -64,8 +62,8 @@ struct SchemeTests {
   @Test func `The desktop starts the program with exactly the given arguments`() throws {
     let fifo = home.path + "/words"
     try #require(mkfifo(fifo, 0o600) == 0)
-    let odd = try home.file("A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n")
-    chmod(odd, 0o755)
+    let odd = try home.file(
+      "A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n", mode: 0o755)
     let words = [
       "a b", "it's", "\"", "\\", "$HOME", "`id`", "%u", "%%", "", "c;d&e|f", "~*?#()<>", "ä", "\"\u{301}",
       "\\\u{301}",
@@ -82,10 +80,22 @@ struct SchemeTests {
     #expect(try list()[0]?["arguments"]?.arrayValue?.compactMap(\.stringValue) == words)
   }
 
-  @Test(.fault("odd desktop")) func `A removal restores the list to the byte`() throws {
-    _ = try home.file(
+  /// Makes another handler that the user may have chosen.
+  private func addOther() throws {
+    try home.file(
       "data/applications/org.example.other.desktop",
       "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
+  }
+
+  /// Expects that there is neither a list nor a desktop file.
+  private func expectNothingWritten() throws {
+    for directory in ["/config", "/data/applications"] {
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + directory).isEmpty)
+    }
+  }
+
+  @Test(.fault("odd desktop")) func `A removal restores the list to the byte`() throws {
+    try addOther()
     let before = """
       # Mine
       [Added Associations]
@@ -97,10 +107,9 @@ struct SchemeTests {
       text/html=browser.desktop
 
       """
-    let file = try home.file("config/real.list", before)
+    let file = try home.file("config/real.list", before, mode: 0o640)
     let link = home.path + "/config/mimeapps.list"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real.list")
-    chmod(file, 0o640)
     #expect(try handler() == "org.example.other.desktop")
 
     try run("install", Self.scheme, program, "--json").exits(1, code: "taken")
@@ -128,8 +137,7 @@ struct SchemeTests {
   @Test func `A removal leaves no files behind`() throws {
     #expect(try run("install", Self.scheme, program).status == 0)
     #expect(try run("remove", Self.scheme).status == 0)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
+    try expectNothingWritten()
     #expect(try list() == .array([]))
   }
 
@@ -143,17 +151,12 @@ struct SchemeTests {
   func `A reserved scheme is a usage error, and nothing is written`(_ scheme: Named<String>) throws {
     let scheme = scheme.value
     try run("install", "--", scheme, program).exits(2)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/config").isEmpty)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
+    try expectNothingWritten()
   }
 
   @Test func `A program that cannot be started is a usage error`() throws {
     let plain = try home.file("plain")
-    let unfit = try ["a=b", "100%"].map { name in
-      let file = try home.file(name)
-      chmod(file, 0o755)
-      return file
-    }
+    let unfit = try ["a=b", "100%"].map { try home.file($0, mode: 0o755) }
     for program in [plain, "/proc/nonexistent", home.path, ""] + unfit {
       #expect(try run("install", Self.scheme, program).status == 2)
     }
@@ -162,7 +165,7 @@ struct SchemeTests {
 
   @Test(.fault("odd desktop")) func `A foreign desktop file is not changed`() throws {
     let foreign = "[Desktop Entry]\nType=Application\nName=Mine\nExec=/bin/true\n"
-    _ = try home.file(desktopFile(), foreign)
+    try home.file(desktopFile(), foreign)
     for arguments in [["install", "--replace", Self.scheme, program], ["remove", Self.scheme]] {
       try Child.run(Tool.path, ["scheme"] + arguments, environment: environment).exits(
         1, saying: "already exists")
@@ -181,7 +184,7 @@ struct SchemeTests {
       "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
     ])
   func `Any list of the user is unchanged after an installation and a removal`(_ list: String) throws {
-    if !list.isEmpty { _ = try home.file("config/mimeapps.list", list) }
+    if !list.isEmpty { try home.file("config/mimeapps.list", list) }
     #expect(try run("install", "--replace", "a.b", program).status == 0)
     #expect(try self.list().strings("state") == ["ok"])
     #expect(try run("remove", "a.b").status == 0)
@@ -189,7 +192,7 @@ struct SchemeTests {
   }
 
   @Test(.fault("odd desktop")) func `An invalid list of the user is not changed`() throws {
-    _ = try home.file("config/mimeapps.list", "not a list\n")
+    try home.file("config/mimeapps.list", "not a list\n")
     #expect(try run("install", Self.scheme, program).status == 1)
     #expect(try home.contents("config/mimeapps.list") == "not a list\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/data/applications").isEmpty)
@@ -201,17 +204,16 @@ struct SchemeTests {
   func `A list that is a pipe does not block`(list: String) throws {
     #expect(mkfifo(home.path + "/" + list, 0o600) == 0)
     for arguments in [["install", Self.scheme, program], ["list"]] {
-      let result = try Child.run(
-        "timeout", ["60", Tool.path, "scheme"] + arguments,
+      try Child.run(
+        "timeout", ["600", Tool.path, "scheme"] + arguments,
         environment: environment.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 }
-      ).exits(1)
-      #expect(result.standardError.contains(home.path + "/" + list), "\(result)")
+      ).exits(1, saying: home.path + "/" + list)
     }
   }
 
   @Test(.fault("dangling link"))
   func `A list that is a link stays one, also without a target`() throws {
-    _ = try home.directory("dotfiles")
+    try home.directory("dotfiles")
     #expect(symlink("../dotfiles/mimeapps.list", home.path + "/config/mimeapps.list") == 0)
     #expect(try run("install", Self.scheme, program).status == 0)
     #expect(
@@ -222,16 +224,14 @@ struct SchemeTests {
 
   @Test(.fault("chosen since"))
   func `A later choice of the user is only replaced with --replace`() throws {
-    _ = try home.file(
-      "data/applications/org.example.other.desktop",
-      "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\n")
+    try addOther()
     #expect(try run("install", Self.scheme, program).status == 0)
     let list = """
       [Default Applications]
       x-scheme-handler/\(Self.scheme)=org.example.other.desktop;llavero-scheme-\(Self.scheme).desktop
 
       """
-    _ = try home.file("config/mimeapps.list", list)
+    try home.file("config/mimeapps.list", list)
     #expect(
       try run("install", Self.scheme, program).standardError.contains(
         "another handler: org.example.other.desktop"))
@@ -246,9 +246,8 @@ struct SchemeTests {
     #expect(try run("install", Self.scheme, program).status == 0)
     unlink(program)
     #expect(try list().strings("state") == ["program_missing"])
-    _ = try home.file("config/mimeapps.list")
-    _ = try home.file("mail")
-    chmod(program, 0o755)
+    try home.file("config/mimeapps.list")
+    try home.file("mail", mode: 0o755)
     #expect(try list().strings("state") == ["other_handler"])
   }
 

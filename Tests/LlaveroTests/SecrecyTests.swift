@@ -48,16 +48,14 @@ struct SecrecyTests {
 
   @Test func `Text from a cache is printed without control characters`() throws {
     let hostile = try #require(JSONValue(text: "\"\(Self.hostile)\"").stringValue)
-    try tool.load(
-      Sample.cache([
-        Sample.account(Sample.alice, "alice\(hostile)", name: "Alice\(hostile)"),
-        Sample.accessToken(
-          "h", Sample.alice, "client\(hostile)", "scope\(hostile)", expiresOn: Sample.future),
-        Sample.idToken(
-          Sample.alice, "c",
-          claims: #"{"name\#(Self.hostile)": "\#(Self.hostile)", "n": {"\#(Self.hostile)": 1}}"#),
-        Sample.account("h\(hostile).t", "other"),
-      ]))
+    try tool.load([
+      Sample.account(Sample.alice, "alice\(hostile)", name: "Alice\(hostile)"),
+      Sample.accessToken("h", Sample.alice, "client\(hostile)", "scope\(hostile)", expiresOn: Sample.future),
+      Sample.idToken(
+        Sample.alice, "c",
+        claims: #"{"name\#(Self.hostile)": "\#(Self.hostile)", "n": {"\#(Self.hostile)": 1}}"#),
+      Sample.account("h\(hostile).t", "other"),
+    ])
     var outputs = try everyOutput(on: tool)
     outputs.append((["export"], try tool("export").standardOutput))
     outputs.append((["clear"], try tool("clear", "--account", "x\u{1B}[31m\u{202E}").standardError))
@@ -75,17 +73,15 @@ struct SecrecyTests {
   }
 
   @Test func `Names of caches are printed without control characters`() throws {
-    let home = try TemporaryDirectory()
-    _ = try home.directory(".azureauth")
-    _ = try home.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
-    let result = try tool.run(["adopt"], with: ["HOME": home.path])
+    try tool.files.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
+    let result = try tool.run(["adopt"], with: ["HOME": tool.files.path])
     #expect(result.standardOutput.contains("PLAINTEXT"))
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 
   @Test func `JSON keeps the value of escaped characters`() throws {
     let name = try JSONValue(text: "\"alice\(Self.hostile)\"")
-    try tool.load(Sample.cache([Sample.account(Sample.alice, name.stringValue ?? "")]))
+    try tool.load([Sample.account(Sample.alice, name.stringValue ?? "")])
     #expect(try tool.json("accounts")["accounts"]?[0]?["username"] == name)
     #expect(try tool.exported()["Account"]?.objectValue?.values.first?["username"] == name)
   }

@@ -5,21 +5,17 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct ServiceCredentialTests {
   let tool: Tool
-  let home: TemporaryDirectory
-  private let machine: [String: String]
 
   init() throws {
-    home = try TemporaryDirectory()
-    machine = ["SYSTEMD_CREDENTIAL_SECRET": home.path + "/secret"]
-    tool = try Tool(
-      settings: [
-        "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data",
-        "LLAVERO_STORE": nil, "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil,
-        "CREDENTIALS_DIRECTORY": nil,
-      ].merging(machine) { $1 })
+    tool = try Tool {
+      [
+        "XDG_CONFIG_HOME": $0.path + "/config", "XDG_DATA_HOME": $0.path + "/data",
+        "SYSTEMD_CREDENTIAL_SECRET": $0.path + "/secret",
+      ]
+    }
   }
 
-  private var path: String { home.path + "/store of 100%/llavero" }
+  private var path: String { tool.files.path + "/store of 100%/llavero" }
 
   private func setup(_ arguments: String..., with changes: [String: String?] = [:]) throws -> Child.Result {
     try tool.run(
@@ -39,30 +35,31 @@ struct ServiceCredentialTests {
     let unit = report["unit"]?.arrayValue?.compactMap(\.stringValue) ?? []
     #expect(
       unit == [
-        "[Service]", "LoadCredentialEncrypted=llavero:\(home.path)/store of 100%%/llavero",
+        "[Service]", "LoadCredentialEncrypted=llavero:\(tool.files.path)/store of 100%%/llavero",
         "StateDirectory=llavero", #"Environment="LLAVERO_STORE=file""#,
         #"Environment="LLAVERO_KEY=credential:llavero""#, #"Environment="LLAVERO_CLIENT_ID=a\"b\\c%%d""#,
         #"Environment="XDG_DATA_HOME=/var/lib/llavero""#,
       ])
     #expect(mode(of: path) == 0o600)
     // Neither a configuration nor a store: both are the service's.
-    #expect(!isThere(home.path + "/config") && !isThere(home.path + "/data"))
+    #expect(!isThere(tool.files.path + "/config") && !isThere(tool.files.path + "/data"))
 
-    let service = try home.file("some.service", (unit + ["ExecStart=/bin/true", ""]).joined(separator: "\n"))
+    let service = try tool.files.file(
+      "some.service", (unit + ["ExecStart=/bin/true", ""]).joined(separator: "\n"))
     try Child.run("systemd-analyze", ["verify", service]).exits(0, errors: "")
 
     // What systemd does for the service.
-    let credentials = try home.directory("credentials")
+    let credentials = try tool.files.directory("credentials")
     try Child.run(
       "systemd-creds", ["decrypt", "--name=llavero", path, credentials + "/llavero"],
-      environment: machine.merging(["PATH": "/usr/bin:/bin"]) { $1 }
+      environment: tool.environment()
     ).exits(0)
     #expect(try Data(contentsOf: URL(filePath: credentials + "/llavero")).count == 32)
     let inService = [
       "CREDENTIALS_DIRECTORY": credentials, "LLAVERO_STORE": "file", "LLAVERO_KEY": "credential:llavero",
-      "XDG_DATA_HOME": home.path + "/data",
+      "XDG_DATA_HOME": tool.files.path + "/data",
     ]
-    let cache = try home.file("cache.json", Sample.cache)
+    let cache = try tool.files.file("cache.json", Sample.cache)
     #expect(try tool.run(["import", cache], with: inService).status == 0)
     #expect(try tool.run(["accounts"], with: inService).standardOutput.contains("bob@contoso.example"))
     // Inside of the service the store is tried, and the configuration written.
@@ -70,7 +67,7 @@ struct ServiceCredentialTests {
       ["setup", "--client", "c", "--store", "file", "--key", "credential:llavero"], with: inService
     ).exits(0)
     #expect(
-      try home.contents("config/llavero/config")
+      try tool.files.contents("config/llavero/config")
         == "[llavero]\nstore = file\nkey = credential:llavero\nclient = c\n")
   }
 
@@ -87,12 +84,12 @@ struct ServiceCredentialTests {
   @Test func `A dry run makes no credential, and prints the unit`() throws {
     try setup("--client", "c", "--dry-run").exits(
       0, showing: "The key file \(path) would be made.", "  LoadCredentialEncrypted=llavero:")
-    #expect(!isThere(home.path + "/store of 100%") && !isThere(home.path + "/secret"))
+    #expect(!isThere(tool.files.path + "/store of 100%") && !isThere(tool.files.path + "/secret"))
   }
 
   @Test(.fault("key in arguments"))
   func `The key is sent through a pipe, and is in no argument and no variable`() throws {
-    _ = try home.program(
+    _ = try tool.files.program(
       "systemd-creds",
       """
       #!/bin/sh
@@ -101,11 +98,12 @@ struct ServiceCredentialTests {
       echo 'A word of caution' >&2
       echo encrypted
       """)
-    let programs = ["PATH": home.path + ":/usr/bin:/bin", "HOME": home.path]
+    let programs = ["PATH": tool.files.path + ":/usr/bin:/bin", "HOME": tool.files.path]
     try setup("--client", "c", with: programs).exits(0, errors: "warning: systemd-creds: A word of caution\n")
-    let key = try #require(Data(base64Encoded: try home.contents("key").split(separator: "\n").joined()))
+    let key = try #require(
+      Data(base64Encoded: try tool.files.contents("key").split(separator: "\n").joined()))
     #expect(key.count == 32)
-    let seen = try Data(contentsOf: URL(filePath: home.path + "/public"))
+    let seen = try Data(contentsOf: URL(filePath: tool.files.path + "/public"))
     let arguments = String(decoding: seen, as: UTF8.self)
     #expect(arguments.contains("encrypt\n--name=llavero\n-\n-\n"), "\(arguments)")
     let forms = [key, Data(key.base64EncodedString().utf8), Data(hex(key).utf8)]
@@ -126,13 +124,13 @@ struct ServiceCredentialTests {
   func `When systemd-creds fails, its reason is shown, and nothing is made`(
     _ script: String, _ reason: String
   ) throws {
-    let program = try home.program("systemd-creds", "#!/bin/sh\n\(script)\n")
-    let programs = ["PATH": home.path + ":/usr/bin:/bin"]
+    let program = try tool.files.program("systemd-creds", "#!/bin/sh\n\(script)\n")
+    let programs = ["PATH": tool.files.path + ":/usr/bin:/bin"]
     try setup("--client", "c", with: programs)
       .exits(
         1, saying: "did not encrypt the credential " + reason, geteuid() == 0 ? "--key file:PATH" : "sudo")
     unlink(program)
-    try setup("--client", "c", "--json", with: ["PATH": home.path]).exits(1, code: "no_systemd_creds")
+    try setup("--client", "c", "--json", with: ["PATH": tool.files.path]).exits(1, code: "no_systemd_creds")
     #expect(!isThere(path))
   }
 
@@ -147,7 +145,7 @@ struct ServiceCredentialTests {
     try tool.run(
       ["setup", "--store", "file", "--key", "credential:x", "--credential-file", path] + arguments
     ).exits(2)
-    #expect(!isThere(path) && !isThere(home.path + "/secret") && !isThere(home.path + "/config"))
+    #expect(!isThere(path) && !isThere(tool.files.path + "/secret") && !isThere(tool.files.path + "/config"))
   }
 
   @Test func `On a terminal a credential is a valid answer`() throws {
@@ -159,6 +157,6 @@ struct ServiceCredentialTests {
         return ["Client", "Tenant"].contains { question.hasPrefix($0) } ? "\n" : nil
       }
     ).exits(0)
-    #expect(isThere(path) && !isThere(home.path + "/config"))
+    #expect(isThere(path) && !isThere(tool.files.path + "/config"))
   }
 }

@@ -3,21 +3,17 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct SettingsTests {
   let tool: Tool
-  let directory: TemporaryDirectory
 
-  init() throws {
-    tool = try Tool()
-    directory = try TemporaryDirectory()
-  }
+  init() throws { tool = try Tool() }
 
   /// Asks with this configuration file; `group` is an environment variable and no option.
   private func accounts(
     _ configuration: String?, variable: String? = nil, _ arguments: String...
   ) throws -> Child.Result {
-    try tool.configure(configuration, in: directory)
+    if let configuration { try tool.configure(configuration) }
     return try tool.run(
       ["accounts", "--json"] + arguments,
-      with: ["XDG_CONFIG_HOME": directory.path, "LLAVERO_GROUP": variable])
+      with: ["XDG_CONFIG_HOME": tool.files.path, "LLAVERO_GROUP": variable])
   }
 
   private func group(_ result: Child.Result) throws -> String? {
@@ -49,21 +45,17 @@ struct SettingsTests {
       "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
     ])
   func `An invalid configuration exits with 2, and the message names the file`(text: String) throws {
-    let error = try accounts(text).exits(2, printing: "").error
-    #expect(error?["code"]?.stringValue == "invalid_configuration")
-    #expect(error?["message"]?.stringValue?.contains(directory.path + "/llavero/config") == true)
+    let error = try accounts(text).exits(2, printing: "", code: "invalid_configuration").error
+    #expect(error?["message"]?.stringValue?.contains(tool.files.path + "/llavero/config") == true)
   }
 
   @Test(.fault("config is pipe")) func `A configuration that is not a regular file exits with 2`() throws {
-    try tool.configure("", in: directory)
-    let path = directory.path + "/llavero/config"
+    try tool.configure("")
+    let path = tool.files.path + "/llavero/config"
     for make in [{ mkfifo(path, 0o600) }, { symlink("/dev/zero", path) }, { mkdir(path, 0o700) }] {
       remove(path)
       #expect(make() == 0)
-      try tool.run(
-        ["accounts", "--json"], with: ["XDG_CONFIG_HOME": directory.path, "LLAVERO_GROUP": nil]
-      )
-      .exits(2, saying: path)
+      try accounts(nil).exits(2, saying: path)
     }
   }
 
@@ -78,7 +70,7 @@ struct SettingsTests {
         command,
         with: ["HOME": home, "XDG_CONFIG_HOME": nil, "XDG_DATA_HOME": nil, "LLAVERO_KEY": "keyring"])
     }
-    for home in ["/dev/null", directory.path + "/none", ""] {
+    for home in ["/dev/null", tool.files.path + "/none", ""] {
       #expect(try run(home, "list").status == 0)
       #expect(try run(home, "sources").status == 0)
     }
@@ -87,17 +79,15 @@ struct SettingsTests {
 
   @Test(.fault("bad HOME"), .enabled(if: geteuid() == 0, "only root can change its user"))
   func `A home directory that the user may not enter counts as missing`() throws {
-    let home = try directory.directory("home/.config/llavero")
-    _ = try directory.file("home/.config/llavero/config", "[llavero]\ngroup = com.example.file\n")
-    chmod(directory.path, 0o711)
+    try tool.files.file("home/.config/llavero/config", "[llavero]\ngroup = com.example.file\n", mode: 0o600)
+    chmod(tool.files.path, 0o711)
     for (mode, status): (mode_t, Int32) in [(0o700, 0), (0o755, 2)] {
-      chmod(directory.path + "/home", mode)
-      chmod(home + "/config", 0o600)
+      chmod(tool.files.path + "/home", mode)
       // This user has no bus; an invalid configuration is reported first.
       let result = try Child.run(
         "setpriv", ["--reuid=65534", "--clear-groups", Tool.path, "list", "--json"],
         environment: [
-          "HOME": directory.path + "/home", "PATH": "/usr/bin:/bin",
+          "HOME": tool.files.path + "/home", "PATH": "/usr/bin:/bin",
           "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent",
         ])
       let code = try result.error?["code"]?.stringValue
@@ -111,16 +101,12 @@ struct SettingsTests {
   }
 
   @Test func `Help needs no configuration`() throws {
-    try tool.configure("[llavero]\nstore = papyrus", in: directory)
-    try tool.run(["accounts", "--help"], with: ["XDG_CONFIG_HOME": directory.path]).exits(0)
+    try tool.configure("[llavero]\nstore = papyrus")
+    try tool.run(["accounts", "--help"], with: ["XDG_CONFIG_HOME": tool.files.path]).exits(0)
   }
 }
 
 extension Tool {
-  /// Writes the configuration file that a run with this directory as `XDG_CONFIG_HOME` reads.
-  func configure(_ text: String?, in directory: TemporaryDirectory) throws {
-    guard let text else { return }
-    _ = try directory.directory("llavero")
-    _ = try directory.file("llavero/config", text)
-  }
+  /// Writes the configuration file that a run with the directory of the test's files as `XDG_CONFIG_HOME` reads.
+  func configure(_ text: String) throws { try files.file("llavero/config", text) }
 }

@@ -3,17 +3,12 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct SetupTests {
   let tool: Tool
-  let home: TemporaryDirectory
 
   init() throws {
-    home = try TemporaryDirectory()
-    tool = try Tool(settings: [
-      "XDG_CONFIG_HOME": home.path + "/config", "XDG_DATA_HOME": home.path + "/data", "LLAVERO_STORE": nil,
-      "LLAVERO_KEY": nil, "LLAVERO_CLIENT_ID": nil, "LLAVERO_GROUP": nil,
-    ])
+    tool = try Tool { ["XDG_CONFIG_HOME": $0.path + "/config", "XDG_DATA_HOME": $0.path + "/data"] }
   }
 
-  private var path: String { home.path + "/config/llavero/config" }
+  private var path: String { tool.files.path + "/config/llavero/config" }
   private var configuration: String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
   /// What a machine without a keyring has.
@@ -25,11 +20,6 @@ struct SetupTests {
     try tool.run(["setup"] + arguments, input: input, with: changes)
   }
 
-  private func write(_ text: String) throws {
-    _ = try home.directory("config/llavero")
-    _ = try home.file("config/llavero/config", text)
-  }
-
   @Test func `On a machine without a keyring one command makes a store of encrypted files and its key`()
     throws
   {
@@ -38,7 +28,7 @@ struct SetupTests {
     let report = try result.json
     #expect(
       report.keys == ["does_not_protect", "dry_run", "key_file", "path", "protects", "settings", "warnings"])
-    let key = home.path + "/config/llavero/key"
+    let key = tool.files.path + "/config/llavero/key"
     #expect(report["key_file"]?.stringValue == key)
     #expect(
       configuration
@@ -59,7 +49,7 @@ struct SetupTests {
   func `Without a terminal setup writes etcd's address, its settings and the group of the environment`()
     throws
   {
-    let key = home.path + "/key"
+    let key = tool.files.path + "/key"
     let settings = try setup(
       "--dry-run", "--json",
       with: [
@@ -79,33 +69,32 @@ struct SetupTests {
 
   @Test(.fault("bad setting"))
   func `An unknown setting stays in the file, and setup names it`() throws {
-    try write("[llavero]\ngruop = com.example.mail\n")
+    try tool.files.file("config/llavero/config", "[llavero]\ngruop = com.example.mail\n")
     try setup("--store", "keyring", "--client", "c").exits(0, saying: "gruop")
     #expect(configuration == "[llavero]\ngruop = com.example.mail\nstore = keyring\nclient = c\n")
   }
 
   @Test(.fault("dangling link"))
   func `A link to a missing file stays, and the file is made`() throws {
-    _ = try home.directory("config/llavero")
-    _ = try home.directory("dotfiles")
+    try tool.files.directory("config/llavero")
+    try tool.files.directory("dotfiles")
     #expect(symlink("../../dotfiles/config", path) == 0)
     #expect(try setup("--client", "c", "--store", "keyring").status == 0)
     #expect(configuration == "[llavero]\nstore = keyring\nclient = c\n")
     #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == "../../dotfiles/config")
-    #expect(try home.contents("dotfiles/config") == configuration)
+    #expect(try tool.files.contents("dotfiles/config") == configuration)
   }
 
   @Test func `With a keyring setup chooses it, and prints what it protects against`() throws {
-    let result = try setup("--client", "some-client").exits(0)
+    try setup("--client", "some-client").exits(
+      0, errors: "", showing: "What it does not protect against:\n  Your programs can get")
     #expect(configuration == "[llavero]\nstore = keyring\nclient = some-client\n")
-    #expect(result.standardOutput.contains("What it does not protect against:\n  Your programs can get"))
-    #expect(result.standardError.isEmpty)
   }
 
   @Test(.fault("setup store")) func `A locked keyring exits with 3, and nothing is written`() throws {
-    let keyring = try PrivateKeyring()
-    let tool = try Tool(on: keyring, settings: tool.settings)
-    try keyring.lockCollection()
+    var tool = tool
+    tool.keyring = try PrivateKeyring()
+    try tool.keyring.lockCollection()
     try tool.run(["setup", "--client", "c"]).exits(3)
     #expect(configuration == nil)
   }
@@ -125,15 +114,13 @@ struct SetupTests {
       [more]
       client = theirs
       """
-    try write(text)
-    chmod(path, 0o644)
-    let result = try setup("--store", "keyring", "--client", #"a\b"#, "--tenant", "example.com").exits(0)
+    try tool.files.file("config/llavero/config", text, mode: 0o644)
+    try setup("--store", "keyring", "--client", #"a\b"#, "--tenant", "example.com")
+      .exits(0, showing: "tenant = example.com (was contoso.com)\n", "client = a\\b\n")
     #expect(
       configuration
         == text.replacing(
           "tenant = contoso.com\n", with: "tenant = example.com\nstore = keyring\nclient = a\\\\b\n"))
-    #expect(result.standardOutput.contains("tenant = example.com (was contoso.com)\n"))
-    #expect(result.standardOutput.contains("client = a\\b\n"))
     #expect(mode(of: path) == 0o600)
     let again = try tool.run(["setup", "--json"])
     #expect(try again.json["settings"]?.strings("previous") == [])
@@ -141,8 +128,8 @@ struct SetupTests {
   }
 
   @Test(.fault("config kept")) func `A configuration that is a link stays a link`() throws {
-    _ = try home.directory("config/llavero")
-    let real = try home.file("dotfiles", "[llavero]\nscope = Mail.Read\n")
+    try tool.files.directory("config/llavero")
+    let real = try tool.files.file("dotfiles", "[llavero]\nscope = Mail.Read\n")
     #expect(symlink(real, path) == 0)
     #expect(try setup("--client", "c", "--store", "keyring").status == 0)
     #expect(configuration == "[llavero]\nscope = Mail.Read\nstore = keyring\nclient = c\n")
@@ -152,8 +139,8 @@ struct SetupTests {
   @Test func `A dry run writes nothing, neither settings nor key nor store`() throws {
     let result = try setup("--client", "c", "--dry-run", with: Self.noBus).exits(0)
     #expect(result.standardOutput.hasPrefix("Would be written to \(path):\n  store = file\n"))
-    #expect(!FileManager.default.fileExists(atPath: home.path + "/config"))
-    #expect(!FileManager.default.fileExists(atPath: home.path + "/data"))
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config"))
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/data"))
   }
 
   @Test(.fault("setup store"))
@@ -163,7 +150,7 @@ struct SetupTests {
     // The store that is there has another key.
     #expect(try setup("--store", "file", "--client", "c").status == 0)
     let before = configuration
-    let other = home.path + "/other"
+    let other = tool.files.path + "/other"
     try setup("--store", "file", "--key", "file:\(other)").exits(1)
     #expect(configuration == before)
     #expect(!FileManager.default.fileExists(atPath: other))
@@ -171,26 +158,24 @@ struct SetupTests {
 
   @Test(.fault("setup step"))
   func `The key of a store that was made stays when a later step fails, and setup can be run again`() throws {
-    // No file may be larger than 4 KiB: the keys are smaller, a shard is larger.
-    let script = #"trap "" XFSZ; ulimit -f 4; exec "$0" setup --store file --client c"#
-    let failed = try Child.run("bash", ["-c", script, Tool.path], environment: tool.environment()).exits(1)
-    let key = home.path + "/config/llavero/key"
-    #expect(FileManager.default.fileExists(atPath: home.path + "/data/llavero/sealed/keys"))
+    // No file may be larger than 4 KiB, eight blocks: the keys are smaller, a shard is larger.
+    let script = #"trap "" XFSZ; ulimit -f 8; exec "$0" setup --store file --client c"#
+    let key = tool.files.path + "/config/llavero/key"
+    try tool.shell(script).exits(1, saying: "The key file \(key) was made and stays")
+    #expect(FileManager.default.fileExists(atPath: tool.files.path + "/data/llavero/sealed/keys"))
     #expect(FileManager.default.fileExists(atPath: key))
-    #expect(failed.standardError.contains("The key file \(key) was made and stays"))
     #expect(configuration == nil)
     try setup("--store", "file", "--client", "c").exits(0)
     #expect(configuration?.contains("key = file:\(key)\n") == true)
     // Neither has left the group that it tried.
-    let groups = try FileManager.default.contentsOfDirectory(
-      atPath: home.path + "/data/llavero/sealed/groups")
-    #expect(groups == [])
+    let groups = tool.files.path + "/data/llavero/sealed/groups"
+    #expect(try FileManager.default.contentsOfDirectory(atPath: groups) == [])
   }
 
   @Test(.fault("setup step")) func `The key of a store that could not be made is removed`() throws {
     try setup("--store", "file", "--client", "c", with: ["XDG_DATA_HOME": "/proc/nowhere"]).exits(
       1, hiding: "stays")
-    #expect(!FileManager.default.fileExists(atPath: home.path + "/config/llavero/key"))
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config/llavero/key"))
   }
 
   @Test(arguments: [
@@ -204,14 +189,11 @@ struct SetupTests {
 
   @Test func `A passphrase from a descriptor makes the store, and the configuration says passphrase`() throws
   {
-    let phrase = try home.file("phrase", "korrekt\n")
-    let result = try Child.run(
-      "bash",
-      ["-c", #"exec "$0" setup --store file --key passphrase-fd:3 --client c 3< "$1""#, Tool.path, phrase],
-      environment: tool.environment()
-    ).exits(0)
+    let phrase = try tool.files.file("phrase", "korrekt\n")
+    try tool.shell(
+      #"exec "$0" setup --store file --key passphrase-fd:3 --client c 3<"$1""#, [phrase]
+    ).exits(0, hiding: "korrekt")
     #expect(configuration?.contains("key = passphrase\n") == true)
-    #expect(!result.standardOutput.contains("korrekt"))
   }
 
   @Test func `A variable that goes before the file and a missing client ID are warnings`() throws {
@@ -236,7 +218,8 @@ struct SetupTests {
     ).exits(0)
     #expect(
       configuration
-        == "[llavero]\nstore = file\nkey = file:\(home.path)/config/llavero/key\nclient = some-client\n")
+        == "[llavero]\nstore = file\nkey = file:\(tool.files.path)/config/llavero/key\nclient = some-client\n"
+    )
     try tool.onTerminal(["setup"], answer: { _, _ in "\u{4}" }).exits(5)
   }
 }

@@ -3,27 +3,22 @@ import TestSupport
 /// `llavero shim list` and `remove`. `OtherToolsTests` has tests of the scripts.
 struct ShimTests {
   private let tool: Tool
-  private let home: TemporaryDirectory
-  private let own: String
+  private var own: String { tool.files.path + "/.local/bin" }
 
-  init() throws {
-    tool = try Tool()
-    home = try TemporaryDirectory()
-    own = home.path + "/.local/bin"
-  }
+  init() throws { tool = try Tool() }
 
   private func shim(_ arguments: String..., path: String? = nil) throws -> Child.Result {
     let path = path.map { $0 + ":/usr/bin:/bin" } ?? "/usr/bin:/bin"
-    return try tool.run(["shim"] + arguments, with: ["HOME": home.path, "PATH": path])
+    return try tool.run(["shim"] + arguments, with: ["HOME": tool.files.path, "PATH": path])
   }
 
   @Test func `Installed stand-ins are listed with the program that PATH finds`() throws {
     #expect(try shim().exits(0).standardError == "No stand-in is installed.\n")
     #expect(try shim("--json").json == .object(["shims": .array([])]))
-    let (other, first) = (try home.directory("other"), try home.directory("first"))
+    let (other, first) = (try tool.files.directory("other"), try tool.files.directory("first"))
     try shim("install", "azd").exits(0)
     try shim("install", "az", "--directory", other).exits(0)
-    chmod(try home.file("first/az", "#!/bin/sh\n"), 0o755)
+    try tool.files.file("first/az", "#!/bin/sh\n", mode: 0o755)
     let shims = try shim("list", "--json", path: "\(first):\(other):\(own)").exits(0).json["shims"]
     #expect(shims?.strings("program") == ["az", "azd"])
     #expect(shims?.strings("path") == [other + "/az", own + "/azd"])
@@ -42,10 +37,10 @@ struct ShimTests {
   @Test func `shim remove keeps other files, and links`() throws {
     try shim("install", "azd").exits(0)
     // Quotes the line of a stand-in, and is another program.
-    let script = try home.contents(".local/bin/azd").replacing("#!/bin/sh\n", with: "#!/bin/sh\n\n:\n")
-    let path = try home.file(".local/bin/az", script)
+    let script = try tool.files.contents(".local/bin/azd").replacing("#!/bin/sh\n", with: "#!/bin/sh\n\n:\n")
+    let path = try tool.files.file(".local/bin/az", script)
     try shim("remove", "az", "--json").exits(1, code: "foreign")
-    #expect(try home.contents(".local/bin/az") == script)
+    #expect(try tool.files.contents(".local/bin/az") == script)
     unlink(path)
     #expect(symlink(own + "/azd", path) == 0)
     try shim("remove", "az", "--json").exits(1, code: "foreign")

@@ -48,9 +48,7 @@ struct SignInTests {
   }
 
   @Test func `A declined sign-in exits with 5`() throws {
-    let device = try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }
-    #expect(device.status == 5)
-    #expect(device.standardOutput.isEmpty)
+    try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }.exits(5, printing: "")
     lab.configure { $0.authorize = .deny }
     #expect(try tool("login").status == 5)
     #expect(try tool("status").status == 3)
@@ -111,8 +109,7 @@ struct SignInTests {
   @Test func `A user name without an @ is found`() throws {
     let tool = try Tool()
     let (name, client) = ("+491701234567", Sample.mail)
-    try tool.load(
-      Sample.cache([Sample.account(Sample.alice, name), Sample.refreshToken("alices", Sample.alice, client)]))
+    try tool.load([Sample.account(Sample.alice, name), Sample.refreshToken("alices", Sample.alice, client)])
     let result = try tool("logout", "--account", name, "--client", client)
     #expect(result.standardOutput == "Signed out \(name).\n", "\(result.standardError)")
   }
@@ -132,37 +129,31 @@ struct SignInTests {
     let result = try tool.run(
       ["logout", "--all", "--browser"] + json,
       with: ["BROWSER": "/bin/false", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
-    ).exits(1)
-    for name in [Tool.alice, "bob@contoso.test"] {
-      #expect(result.standardOutput.contains(name), "\(result)")
-    }
-    #expect(result.standardError.contains("browser"))
+    ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser")
     #expect(try tool("status").status == 3)
     #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
   }
 
   @Test func `A locked keyring is reported before the sign-in`() throws {
-    let keyring = try PrivateKeyring()
-    let tool = try Tool.atLab(on: keyring)
-    try keyring.lockCollection()
+    let tool = try Tool.atLab(on: PrivateKeyring())
+    try tool.keyring.lockCollection()
     for command in ["login", "logout", "token", "status"] { #expect(try tool(command).status == 3) }
     #expect(lab.log.isEmpty)
   }
 
   @Test(.fault("key at login"))
   func `An unusable file store is reported before the sign-in`() throws {
-    let files = try TemporaryDirectory()
-    let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": files.path]
+    let store: [String: String?] = ["LLAVERO_STORE": "file", "XDG_DATA_HOME": tool.files.path]
     func login(_ key: String) throws -> Child.Result {
       try tool("login", "--json", with: store.merging(["LLAVERO_KEY": key]) { $1 })
     }
-    try login("file:\(files.path)/none").exits(1, saying: "There is no key file")
+    try login("file:\(tool.files.path)/none").exits(1, saying: "There is no key file")
     #expect(lab.log.isEmpty)
-    _ = try files.keyFile()
-    #expect(try login("file:\(files.path)/key").status == 0)
+    try tool.files.keyFile()
+    #expect(try login("file:\(tool.files.path)/key").status == 0)
     lab.clearLog()
-    _ = try files.keyFile("other", of: "x")
-    #expect(try login("file:\(files.path)/other").status == 1)
+    try tool.files.keyFile("other", of: "x")
+    #expect(try login("file:\(tool.files.path)/other").status == 1)
     #expect(lab.log.isEmpty)
   }
 }

@@ -6,13 +6,12 @@ struct TableTests {
 
   init() throws {
     tool = try Tool()
-    try tool.load(
-      Sample.cache([
-        Sample.account(Sample.alice, "山田太郎@例え.example", name: "山田 太郎"),
-        Sample.account(Sample.bob, "e\u{301}ve@contoso.example", name: "É"),
-        Sample.accessToken("a", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future),
-        Sample.accessToken("b", Sample.bob, Sample.mail, "User.Read", expiresOn: Sample.past),
-      ]))
+    try tool.load([
+      Sample.account(Sample.alice, "山田太郎@例え.example", name: "山田 太郎"),
+      Sample.account(Sample.bob, "e\u{301}ve@contoso.example", name: "É"),
+      Sample.accessToken("a", Sample.alice, Sample.mail, "User.Read Mail.Read", expiresOn: Sample.future),
+      Sample.accessToken("b", Sample.bob, Sample.mail, "User.Read", expiresOn: Sample.past),
+    ])
   }
 
   @Test(arguments: [40, 60, 80, 100, 132, 250])

@@ -16,9 +16,7 @@ struct TokenTests {
   }
 
   @Test func `A cached token is printed alone, without a request`() throws {
-    let result = try tool("token").exits(0)
-    #expect(result.standardOutput == (try accessToken()) + "\n")
-    #expect(result.standardError.isEmpty)
+    let result = try tool("token").exits(0, printing: accessToken() + "\n", errors: "")
     #expect(lab.log.isEmpty)
     let home = try #require(tool.json("status")["accounts"]?[0]?["home_account_id"]?.stringValue)
     for account in [Tool.alice, "ALICE@contoso.test", home] {
@@ -42,7 +40,7 @@ struct TokenTests {
     var changed = try #require(cache.objectValue)
     changed["AccessToken"] = .object(accessTokens)
     changed["RefreshToken"] = nil
-    try #require(try tool("clear", "--all", "--yes").status == 0)
+    try tool("clear", "--all", "--yes").required()
     try tool.load(String(decoding: JSONEncoder().encode(JSONValue.object(changed)), as: UTF8.self))
 
     for form in ["bare", "json", "header", "az", "azd", "exec-credential"] {
@@ -60,13 +58,9 @@ struct TokenTests {
       let result = try tool.run(["token"] + arguments)
       if arguments[0] == "--min-validity" {
         // The lab's tokens are good for one hour.
-        #expect(result.status == 1)
-        #expect(result.standardOutput.isEmpty)
-        #expect(result.standardError.contains("--min-validity"))
+        result.exits(1, printing: "", saying: "--min-validity")
       } else {
-        #expect(result.status == 0, "\(result.standardError)")
-        #expect(result.standardError.isEmpty)
-        #expect(result.standardOutput != first + "\n")
+        result.exits(0, errors: "", hiding: first)
       }
       #expect(lab.requests(to: .token).count == number + 1)
     }
@@ -80,7 +74,7 @@ struct TokenTests {
     try tool.logIn()
     lab.clearLog()
     // Renewal is due a second after the sign-in; until then the token comes from the cache.
-    while lab.requests(to: .token).isEmpty { try #require(tool("token").status == 0) }
+    while lab.requests(to: .token).isEmpty { try tool("token").required() }
     #expect(lab.requests(to: .token)[0].form["grant_type"] == "refresh_token")
   }
 
@@ -181,32 +175,26 @@ struct TokenTests {
 
   @Test func `A refused renewal reports the reason`() throws {
     try lab.setCondition(.basicAction, of: "alice")
-    let result = try tool("token", "--force-refresh").exits(3)
-    for text in ["AADSTS50079", "A second factor is needed", "\"llavero login\""] {
-      #expect(result.standardError.contains(text))
-    }
+    try tool("token", "--force-refresh").exits(
+      3, saying: "AADSTS50079", "A second factor is needed", "\"llavero login\"")
   }
 
   @Test(.fault("advised login"))
   func `The advised command has the scope, account, client and tenant`() throws {
     try lab.setCondition(.basicAction, of: "alice")
     let tenant = LabDirectory.contoso
-    let result = try tool.run([
-      "token", "--scope", "Files.Read Mail.Read", "--account", Tool.alice, "--client", LabApps.plain,
-      "--tenant", tenant, "--force-refresh", "--group", tool.group,
-    ]).exits(3)
     let command =
       "llavero login --client \(LabApps.plain) --tenant \(tenant) --group \(tool.group) "
       + "--scope Files.Read --scope Mail.Read --account \(Tool.alice)"
-    #expect(result.standardError.contains("\"\(command)\""), "\(result.standardError)")
-    let git = try tool("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
-    #expect(
-      git.standardError.contains("llavero login --scope 499b84ac-1321-427f-aa17-267ca6975798/.default"),
-      "\(git.standardError)")
+    try tool.run([
+      "token", "--scope", "Files.Read Mail.Read", "--account", Tool.alice, "--client", LabApps.plain,
+      "--tenant", tenant, "--force-refresh", "--group", tool.group,
+    ]).exits(3, saying: "\"\(command)\"")
+    try tool("git-credential", "get", input: "protocol=https\nhost=dev.azure.com\n\n")
+      .exits(3, saying: "llavero login --scope 499b84ac-1321-427f-aa17-267ca6975798/.default")
     try lab.setCondition(nil, of: "alice")
     lab.inject(LabFault(.graph, status: 401, body: "{}"))
-    let graph = try tool("get", "/me", "--scope", "Mail.Read")
-    #expect(graph.standardError.contains("llavero login --scope Mail.Read"), "\(graph.standardError)")
+    try tool("get", "/me", "--scope", "Mail.Read").exits(3, saying: "llavero login --scope Mail.Read")
   }
 
   @Test(.fault("two resources")) func `Two resources in one request exit with 2`() throws {
@@ -236,10 +224,7 @@ struct TokenTests {
   }
 
   @Test func `The configuration file has the settings of the environment`() throws {
-    let directory = try TemporaryDirectory()
-    try FileManager.default.createDirectory(
-      atPath: directory.path + "/llavero", withIntermediateDirectories: true)
-    _ = try directory.file(
+    try tool.files.file(
       "llavero/config",
       """
       [llavero]
@@ -250,7 +235,7 @@ struct TokenTests {
       store = keyring
       """)
     let changes: [String: String?] = [
-      "XDG_CONFIG_HOME": directory.path, "LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil,
+      "XDG_CONFIG_HOME": tool.files.path, "LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil,
       "LLAVERO_GROUP": nil,
     ]
     #expect(try tool("token", with: changes).standardOutput == (try accessToken()) + "\n")
@@ -260,9 +245,8 @@ struct TokenTests {
 
   @Test(.fault("no libsoup"))
   func `Without libsoup cached tokens are printed, and other commands name what is missing`() throws {
-    let libraries = try TemporaryDirectory()
-    _ = try libraries.file("libsoup-3.0.so.0", "no library")
-    let broken = ["LD_LIBRARY_PATH": libraries.path]
+    try tool.files.file("libsoup-3.0.so.0", "no library")
+    let broken = ["LD_LIBRARY_PATH": tool.files.path]
     #expect(try tool.run(["token"], with: broken).status == 0)
     let commands = [["token", "--force-refresh"], ["login"], ["lend", "--scope", "User.Read"], ["me"]]
     for command in commands {
@@ -273,12 +257,10 @@ struct TokenTests {
   }
 
   @Test func `A passphrase is asked for once by a command that reads the cache and the network`() throws {
-    let files = try TemporaryDirectory()
     var tool = tool
-    tool.settings.merge(["XDG_DATA_HOME": files.path, "LLAVERO_STORE": "file"]) { $1 }
+    tool.settings.merge(["XDG_DATA_HOME": tool.files.path, "LLAVERO_STORE": "file"]) { $1 }
     let key = "passphrase-fd:0"
-    let login = try tool("login", "--key", key, input: "korrekt\n")
-    try #require(login.status == 0, "\(login.standardError)")
+    try tool("login", "--key", key, input: "korrekt\n").required()
     for arguments in [["--key", key], ["--key=" + key], []] {
       let result = try tool.run(
         ["token", "--scope", "Mail.Read", "--force-refresh"] + arguments, input: "korrekt\n",

@@ -3,8 +3,10 @@ import TestSupport
 
 /// The built tool, run as a child on a private keyring, in a group of its own.
 struct Tool: Sendable {
-  let keyring: PrivateKeyring
+  var keyring: PrivateKeyring
   let group = "test.g\(UInt64.random(in: 0 ... .max))"
+  /// For the files of the test.
+  let files: TemporaryDirectory
   /// The environment of each run besides the keyring's. Here and in changes, `nil` removes a variable.
   var settings: [String: String?] = [:]
 
@@ -12,6 +14,15 @@ struct Tool: Sendable {
   init(on keyring: PrivateKeyring? = nil, settings: [String: String?] = [:]) throws {
     self.keyring = try keyring ?? Self.sharedKeyring()
     self.settings = settings
+    files = try TemporaryDirectory()
+  }
+
+  /// The same with settings that name the test's files.
+  init(
+    on keyring: PrivateKeyring? = nil, settings: (TemporaryDirectory) throws -> [String: String?]
+  ) throws {
+    try self.init(on: keyring)
+    self.settings = try settings(files)
   }
 
   /// One of eight, the same for all tests of a file: each change to a keyring costs more, the more it holds.
@@ -26,11 +37,7 @@ struct Tool: Sendable {
 
   private static let keyrings = Mutex<[Int: Swift.Result<PrivateKeyring, any Error>]>([:])
 
-  /// The executable that was built with these tests.
-  static let path: String = {
-    let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return URL(filePath: tests).deletingLastPathComponent().appending(path: "llavero").path
-  }()
+  static let path = Child.built("llavero")
 
   func run(
     _ arguments: [String], input: String = "", with changes: [String: String?] = [:]
@@ -51,6 +58,25 @@ struct Tool: Sendable {
     try run(inGroup(arguments), input: input, with: changes)
   }
 
+  /// Starts a command with pipes.
+  func start(
+    _ arguments: [String], input: Pipe? = nil, output: Pipe? = nil, errors: Pipe? = nil,
+    with changes: [String: String?] = [:]
+  ) throws -> Child {
+    try Child.piped(
+      Self.path, arguments, environment: environment(with: changes), input: input, output: output,
+      errors: errors)
+  }
+
+  /// Runs a shell script whose `$0` is the tool, and whose `$GROUP` is its group.
+  func shell(
+    _ script: String, _ arguments: [String] = [], input: String = "", with changes: [String: String?] = [:]
+  ) throws -> Child.Result {
+    try Child.run(
+      "/bin/sh", ["-c", script, Self.path] + arguments,
+      environment: environment(with: changes).merging(["GROUP": group]) { $1 }, input: input)
+  }
+
   /// Runs a command in the tool's group, expects success, and decodes its output.
   func json(
     _ arguments: String..., input: String = "", with changes: [String: String?] = [:]
@@ -62,22 +88,32 @@ struct Tool: Sendable {
 
   /// Fills the group.
   func load(_ cache: String = Sample.cache, with changes: [String: String?] = [:]) throws {
-    let result = try self("import", "-", input: cache, with: changes)
-    try #require(result.status == 0, "\(result.standardError)")
+    try self("import", "-", input: cache, with: changes).required()
   }
+
+  func load(_ records: [SampleRecord]) throws { try load(Sample.cache(records)) }
 
   /// Everything in the group.
   func exported(with changes: [String: String?] = [:]) throws -> JSONValue {
-    let result = try self("export", with: changes)
-    try #require(result.status == 0, "\(result.standardError)")
-    return try result.json
+    try self("export", with: changes).required().json
   }
 
-  /// Adds an item to the group without the tool.
+  private var client: SecretServiceClient { SecretServiceClient(busAddress: keyring.busAddress) }
+
+  /// The paths of the group's items.
+  private func paths() async throws -> [ObjectPath] {
+    try await client.search(["group": group], in: client.collection().path).unlocked
+  }
+
+  /// Adds an item to the group without the tool: that of an account, or of none.
+  func create(account: String?, secret: String) async throws {
+    let shard = ShardID(homeAccountID: account, group: try KeychainGroup(group))
+    try await create(shard: shard.rawValue, secret: secret)
+  }
+
   func create(
     shard: String, version: String = "1", secret: String, adding attributes: [String: String] = [:]
   ) async throws {
-    let client = SecretServiceClient(busAddress: keyring.busAddress)
     let own = ["xdg:schema": "org.llavero.TokenCache", "group": group, "shard": shard, "version": version]
     _ = try await client.create(
       label: "Test", attributes: own.merging(attributes) { $1 },
@@ -86,17 +122,13 @@ struct Tool: Sendable {
 
   /// Adds a second item beside the only one in the group.
   func createTwin(secret: String) async throws {
-    let client = SecretServiceClient(busAddress: keyring.busAddress)
-    let paths = try await client.search(["group": group], in: client.collection().path).unlocked
-    let shard = try await client.item(try #require(paths.first)).attributes["shard"]
+    let shard = try await client.item(#require(try await paths().first)).attributes["shard"]
     try await create(shard: try #require(shard), secret: secret)
   }
 
   /// The secrets of the group's items.
   func items() async throws -> [String] {
-    let client = SecretServiceClient(busAddress: keyring.busAddress)
-    let paths = try await client.search(["group": group], in: client.collection().path).unlocked
-    return try await client.secrets(of: paths).values
+    try await client.secrets(of: paths()).values
       .map { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }.sorted()
   }
 
@@ -113,13 +145,6 @@ struct Tool: Sendable {
       (settings["LLAVERO_GROUP"] ?? nil) != nil || ["groups", "sources", "doctor"].contains(arguments.first)
       || arguments.contains("--groups")
     return isNamed ? arguments : arguments + ["--group", group]
-  }
-}
-
-extension Child {
-  /// Runs a program with `PATH` as its only variable.
-  static func run(_ program: String, _ arguments: [String]) throws -> Result {
-    try run(program, arguments, environment: ["PATH": "/usr/bin:/bin"])
   }
 }
 
@@ -162,6 +187,13 @@ extension Child.Result {
     return self
   }
 
+  /// The result of a step that the rest of a test needs.
+  @discardableResult
+  func required(sourceLocation: SourceLocation = #_sourceLocation) throws -> Self {
+    try #require(status == 0, "\(standardError)", sourceLocation: sourceLocation)
+    return self
+  }
+
   /// The output of `--json`.
   var json: JSONValue { get throws { try JSONValue(text: standardOutput) } }
 
@@ -182,10 +214,9 @@ extension String {
 
 extension TemporaryDirectory {
   /// Creates a file with a key for a store, and returns its path.
+  @discardableResult
   func keyFile(_ name: String = "key", of letter: Character = "k") throws -> String {
-    let path = try file(name, String(repeating: letter, count: 32))
-    chmod(path, 0o600)
-    return path
+    try file(name, String(repeating: letter, count: 32), mode: 0o600)
   }
 }
 

@@ -8,8 +8,13 @@ struct UnreadablePartTests {
 
   /// Makes the shard of an account one that cannot be read.
   private func damage(_ account: String) async throws {
-    let shard = ShardID(homeAccountID: account, group: try KeychainGroup(tool.group))
-    try await tool.create(shard: shard.rawValue, secret: "{\"torn")
+    try await tool.create(account: account, secret: "{\"torn")
+  }
+
+  /// Makes a group of an account that can be read, and of one that cannot.
+  private func damageBesideAlice() async throws {
+    try tool.load(Sample.alices)
+    try await damage(Sample.bob)
   }
 
   private func run(_ arguments: String...) throws -> Child.Result {
@@ -32,8 +37,7 @@ struct UnreadablePartTests {
 
   @Test(.fault("part unreadable"))
   func `Readable accounts are shown with a warning about the others`() async throws {
-    try tool.load(Sample.alices)
-    try await damage(Sample.bob)
+    try await damageBesideAlice()
     try run("status").exits(0, showing: "alice@contoso.example", saying: "doctor --fix")
     let json = try run("status", "--json").json
     #expect(json["problems"]?.strings("kind") == ["damaged"])
@@ -42,8 +46,7 @@ struct UnreadablePartTests {
 
   @Test(.fault("part unreadable"))
   func `The only readable account is not the default account`() async throws {
-    try tool.load(Sample.alices)
-    try await damage(Sample.bob)
+    try await damageBesideAlice()
     for command in ["token", "logout", "login"] {
       try run(command).exits(1, printing: "", saying: "doctor --fix")
     }
@@ -54,20 +57,18 @@ struct UnreadablePartTests {
 
   @Test(.fault("part unreadable"))
   func `logout --all reports that unreadable accounts may remain`() async throws {
-    try tool.load(Sample.alices)
-    try await damage(Sample.bob)
+    try await damageBesideAlice()
     try run("logout", "--all").exits(1, showing: "Signed out alice@contoso.example", saying: "doctor --fix")
   }
 
   @Test(.fault("misplaced"))
   func `A record in another account's shard is removed with its account`() async throws {
     try tool.load(Sample.alices)
-    let shard = ShardID(homeAccountID: Sample.bob, group: try KeychainGroup(tool.group))
     let stray = Sample.cache([
       Sample.refreshToken("bobs", Sample.bob, Sample.mail),
       Sample.refreshToken("stray", Sample.alice, Sample.calendar),
     ])
-    try await tool.create(shard: shard.rawValue, secret: stray)
+    try await tool.create(account: Sample.bob, secret: stray)
     let removed = try tool.json("clear", "--account", Sample.alice, "--yes")["removed"]?.arrayValue
     #expect(removed?.count == 5)
     #expect(try tool.exported().secrets == ["secret-rt-bobs"])
