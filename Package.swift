@@ -227,8 +227,8 @@ let package = Package(
       name: "Worker",
       dependencies: [
         "BrowserSignIn", "EncryptedFileStore", "EtcdStore", "GLibSupport", "IdentityClient", "KeyringStore",
-        "MSALExtensionsStore", "ProofOfPossession", "Sealing", "SecretService", "SoupTransport", "TokenCache",
-        "WorkerSupport", argumentParser, logging,
+        "MSALExtensionsStore", "PrivateSession", "ProofOfPossession", "Sealing", "SecretService",
+        "SoupTransport", "TokenCache", "WorkerSupport", argumentParser, logging,
       ],
       path: "Tests/Worker", swiftSettings: common),
     .testTarget(

@@ -25,7 +25,7 @@ import sample
 
 HERE = pathlib.Path(__file__).parent
 BUILD = pathlib.Path(sys.argv[1])
-SESSION = HERE.parent / "Tests/interop/private-session"
+SESSION = (HERE.parent / ".build/debug/Worker", "session")
 COUNTS = (1, 10, 100, 1000)
 """How many accounts are in the cache."""
 IMPORTED = (100, 1000)
@@ -64,7 +64,7 @@ class Session:
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            [SESSION, "sh", "-c", r"env -0; printf '\0'; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [*SESSION, "sh", "-c", r"env -0; printf '\0'; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         text = b""
         while not text.endswith(b"\0\0"):
             text += self.process.stdout.read(1)

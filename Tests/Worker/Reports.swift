@@ -10,6 +10,16 @@ struct DeviceCodeShown: Encodable {
   let verificationURI: String
 }
 
+extension DeviceCodeRequest {
+  /// One that writes its code.
+  init(showing scopes: [String]) {
+    self.init(scopes: scopes) { code in
+      write(
+        json: DeviceCodeShown(userCode: code.userCode, verificationURI: code.verificationURI.absoluteString))
+    }
+  }
+}
+
 struct AccountsFound: Encodable {
   let accounts: [String]
 }

@@ -77,12 +77,7 @@ struct SignIn: AsyncParsableCommand {
   private func perform(with client: PublicClient) async throws(IdentityError) {
     switch action {
     case .device:
-      let request = DeviceCodeRequest(scopes: scopeList) { code in
-        write(
-          json: DeviceCodeShown(
-            userCode: code.userCode, verificationURI: code.verificationURI.absoluteString))
-      }
-      report(try await client.acquireToken(request))
+      report(try await client.acquireToken(DeviceCodeRequest(showing: scopeList)))
     case .interactive:
       var request = InteractiveRequest(scopes: scopeList, loginHint: loginHint)
       request.timeout = .seconds(timeout)
@@ -102,17 +97,12 @@ struct SignIn: AsyncParsableCommand {
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      var lastError: IdentityError?
-      for outcome in outcomes.dropLast() {
-        switch outcome {
-        case .success(let result): report(result)
-        case .failure(let error):
-          report(error)
-          lastError = error
-        }
+      var errors: [IdentityError] = []
+      for outcome in outcomes {
+        do throws(IdentityError) { report(try outcome.get()) } catch { errors.append(error) }
       }
-      if let last = outcomes.last { report(try last.get()) }
-      if lastError != nil { throw IdentityError(.unexpected, "Some of the calls failed.") }
+      for error in errors.dropLast() { report(error) }
+      if let last = errors.last { throw last }
     case .accounts:
       write(json: AccountsFound(accounts: try await client.accounts().map(\.homeAccountID)))
     case .soak:

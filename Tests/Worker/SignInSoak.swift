@@ -68,24 +68,17 @@ struct SoakUser {
   private func signOutAndIn(_ account: Account) async throws(IdentityError) {
     write(json: Event(event: "signing_out", detail: username))
     try await client.signOut(account)
-    note(try await client.acquireToken(deviceCodeRequest))
+    note(try await client.acquireToken(DeviceCodeRequest(showing: scopes)))
     write(json: Event(event: "signed_in", detail: username))
   }
 
   private func signIn(_ report: inout Report) async {
     do throws(IdentityError) {
-      note(try await client.acquireToken(deviceCodeRequest))
+      note(try await client.acquireToken(DeviceCodeRequest(showing: scopes)))
       report.done["sign_in", default: 0] += 1
       write(json: Event(event: "signed_in", detail: username))
     } catch {
       report.failed["sign_in \(error.code.rawValue)", default: 0] += 1
-    }
-  }
-
-  private var deviceCodeRequest: DeviceCodeRequest {
-    DeviceCodeRequest(scopes: scopes) { code in
-      write(
-        json: DeviceCodeShown(userCode: code.userCode, verificationURI: code.verificationURI.absoluteString))
     }
   }
 

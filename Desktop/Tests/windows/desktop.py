@@ -1,7 +1,7 @@
 """A display with a window manager, an accessibility bus, and programs with windows on them, whose widgets are found by their
 names.
 
-Needs the session that Tests/interop/private-session makes; the directory of the programs is DESKTOP_BIN.
+Needs the session that Tests/Worker makes; the directory of the programs is DESKTOP_BIN.
 """
 import contextlib
 import os
