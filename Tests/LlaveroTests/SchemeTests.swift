@@ -182,6 +182,8 @@ struct SchemeTests {
       "[Default Applications]\nx-scheme-handler/a.bc=o.desktop;p.desktop;\nx-scheme-handler/a.b=o.desktop;p.desktop;",
       "[Default Applications]\r\ntext/html=b.desktop\r\n",
       "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
+      "[Default Applications]\nx-scheme-handler/a.b=o.desktop\nx-scheme-handler/a.b=p.desktop\n",
+      "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n[A]\n[Default Applications]\ntext/html=b.desktop\n",
     ])
   func `Any list of the user is unchanged after an installation and a removal`(_ list: String) throws {
     if !list.isEmpty { try home.file("config/mimeapps.list", list) }

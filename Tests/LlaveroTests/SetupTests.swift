@@ -127,6 +127,15 @@ struct SetupTests {
     #expect(try again.json["settings"]?.strings("value").contains(#"a\b"#) == true)
   }
 
+  @Test(.fault("config kept")) func `A comment in another encoding stays as it is`() throws {
+    try write("[llavero]\n")
+    let comment: [UInt8] = [UInt8(ascii: "#"), 0xe9, UInt8(ascii: "\n")]
+    try Data(comment + Array("[llavero]\n".utf8)).write(to: URL(filePath: path))
+    try setup("--client", "c", "--store", "keyring").exits(0)
+    let written = try Data(contentsOf: URL(filePath: path))
+    #expect(Array(written) == comment + Array("[llavero]\nstore = keyring\nclient = c\n".utf8))
+  }
+
   @Test(.fault("config kept")) func `A configuration that is a link stays a link`() throws {
     try tool.files.directory("config/llavero")
     let real = try tool.files.file("dotfiles", "[llavero]\nscope = Mail.Read\n")

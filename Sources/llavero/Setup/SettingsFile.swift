@@ -1,14 +1,13 @@
 import FoundationEssentials
 import GLibSupport
 import Glibc
-import TokenCache
 
 /// The configuration file, of which single settings are changed; everything else in it stays as it is, to the byte.
 struct SettingsFile {
   /// The file itself, where its path is a link.
   let path: String
-  private var lines: [String]
-  private let group = "[llavero]"
+  private var text: KeyFileText
+  private static let group = "llavero"
 
   /// - Throws: `Failure.Message` where the environment names no directory, or the file cannot be read.
   init(environment: [String: String]) throws(Failure.Message) {
@@ -20,45 +19,26 @@ struct SettingsFile {
     }
     self.path = linkTarget(path)
     do throws(PrivateFileError) {
-      let text = String(decoding: try readFile(path, limit: 1 << 20) ?? [], as: UTF8.self)
-      lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+      text = KeyFileText(try readFile(path, limit: 1 << 20) ?? [])
     } catch {
       throw Failure.Message(
         code: .usage, name: "invalid_configuration", message: "The configuration cannot be read: \(error)")
     }
   }
 
-  var text: String { lines.joined(separator: "\n") }
-
   /// A setting's value as the file has it.
   subscript(name: String) -> String? {
-    (try? KeyFile(Array(text.utf8)))?["llavero"][name]
+    (try? KeyFile(text.contents))?[Self.group][name]
   }
 
   /// Changes a setting where it stands, or adds it after the others.
   mutating func set(_ name: String, to value: String) {
-    let line = "\(name) = \(KeyFile.escaped(value))"
-    guard let start = lines.lastIndex(where: { $0.trimmed == group }) else {
-      if lines.last?.isEmpty == true { lines.removeLast() }
-      if !lines.isEmpty { lines.append("") }
-      lines += [group, line, ""]
-      return
-    }
-    let end = lines[(start + 1)...].firstIndex { $0.trimmed.hasPrefix("[") } ?? lines.endIndex
-    // Of two lines with one name the later one counts.
-    if let old = lines[start..<end].lastIndex(where: { $0.name == name }) {
-      lines[old] = line
-    } else {
-      let last = lines[start..<end].lastIndex { !$0.trimmed.isEmpty } ?? start
-      lines.insert(line, at: last + 1)
-      if last + 2 == lines.endIndex { lines.append("") }
-    }
+    text.change(name, in: Self.group, sign: " = ") { _ in KeyFile.escaped(value) }
   }
 
   /// Puts the contents in the file's place, which only this user may read from then on. After an error it is as it was.
   func write() throws(Failure.Message) {
-    try writeFile(
-      path, Array(text.utf8), mode: 0o600, advice: "XDG_CONFIG_HOME can name another directory.")
+    try writeFile(path, text.contents, mode: 0o600, advice: "XDG_CONFIG_HOME can name another directory.")
   }
 }
 
@@ -71,12 +51,4 @@ func linkTarget(_ path: String) -> String {
     path = target.hasPrefix("/") ? target : "\(parentDirectory(of: path))/\(target)"
   }
   return path
-}
-
-extension String {
-  /// The name that a line sets; `nil` of a comment.
-  fileprivate var name: String? {
-    guard !trimmed.hasPrefix("#"), let end = firstIndex(of: "=") else { return nil }
-    return String(self[..<end]).trimmed
-  }
 }
