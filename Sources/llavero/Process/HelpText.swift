@@ -72,24 +72,14 @@ enum HelpText {
   private static func suggestion(for word: String, among names: [String]) -> String? {
     if let name = names.first(where: { word.count > 1 && $0.hasPrefix(word) }) { return name }
     let limit = max(1, word.count / 3)
-    return names.map { (name: $0, distance: editDistance(word, $0)) }.filter { $0.distance <= limit }
+    return names.map { (name: $0, distance: distance(word, $0)) }.filter { $0.distance <= limit }
       .min { $0.distance < $1.distance }?.name
   }
 
-  /// How many letters have to be added, removed or replaced to make one word of another (Levenshtein).
-  private static func editDistance(_ one: String, _ other: String) -> Int {
-    let other = Array(other)
-    var row = Array(0...other.count)
-    for (number, letter) in one.enumerated() {
-      var diagonal = row[0]
-      row[0] = number + 1
-      for column in other.indices {
-        let replaced = diagonal + (letter == other[column] ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(replaced, min(diagonal, row[column]) + 1)
-      }
-    }
-    return row[other.count]
+  /// How many letters of the longer word have no match, in order, in the other.
+  private static func distance(_ one: String, _ other: String) -> Int {
+    let difference = one.difference(from: other)
+    return max(difference.insertions.count, difference.removals.count)
   }
 }
 

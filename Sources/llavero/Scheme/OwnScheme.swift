@@ -6,10 +6,10 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
 
   /// Reads a scheme, or the redirect URI that begins with it; `nil` for an invalid one.
   init?(argument: String) {
-    let name = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[0].lowercased()
-    guard name.utf8.first.map({ Self.letters.contains($0) }) ?? false, name.utf8.count <= Self.maximumLength,
-      // "msauth." lacks the app's name.
-      !name.hasSuffix("."), name.utf8.allSatisfy({ Self.letters.contains($0) || Self.others.contains($0) })
+    let name = argument.prefix { $0 != ":" }.lowercased()
+    // File names have 255 bytes at most, and "msauth." lacks the app's name.
+    guard name.utf8.count <= 200, !name.hasSuffix("."),
+      name.wholeMatch(of: /[a-z][a-z0-9+.-]*/.matchingSemantics(.unicodeScalar)) != nil
     else { return nil }
     self.name = name
   }
@@ -20,11 +20,6 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
   }
 
   static let advice = "Use a scheme of the app's own, such as msauth.com.example.mail."
-
-  /// File names have 255 bytes at most.
-  private static let maximumLength = 200
-  private static let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-  private static let others = Set("0123456789+-.".utf8)
 
   /// From IANA's registry, and other schemes of desktops and browsers.
   private static let reserved: Set<String> = [

@@ -60,22 +60,14 @@ private struct GitCredentialRequest {
     func value(_ name: String) -> String? {
       lines.last { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
     }
-    guard value("protocol")?.lowercased() == "https", let host = value("host")?.lowercased(),
-      Self.isAzureDevOps(host)
+    // Git passes on any text of a URL, also one that ends the host for other programs, such as in
+    // `evil.example/.visualstudio.com`.
+    let azureDevOps = /dev\.azure\.com|(?:[a-z0-9-]+\.)+visualstudio\.com/.matchingSemantics(.unicodeScalar)
+    guard value("protocol")?.lowercased() == "https",
+      value("host")?.lowercased().wholeMatch(of: azureDevOps) != nil
     else { return nil }
     token = value("credential") ?? value("password")
     takesTokens = lines.contains("capability[]=authtype")
-  }
-
-  /// Whether a host is one of Azure DevOps. Git passes on any text of a URL, also one that ends the host for other programs,
-  /// such as in `evil.example/.visualstudio.com`.
-  private static func isAzureDevOps(_ host: String) -> Bool {
-    if host == "dev.azure.com" { return true }
-    guard host.hasSuffix(".visualstudio.com") else { return false }
-    return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-      !label.isEmpty
-        && label.utf8.allSatisfy { $0 == 0x2d || (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
-    }
   }
 
   /// Gives git a token, unless it is invalid.

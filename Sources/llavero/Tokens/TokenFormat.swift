@@ -59,10 +59,9 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     var moment = time_t(date.timeIntervalSince1970)
     var parts = unsafe tm()
     unsafe localtime_r(&moment, &parts)
-    func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let date = unsafe "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
-    let time = unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec].map(digits).joined(separator: ":")
-    return "\(date) \(time).000000"
+    var text = [CChar](repeating: 0, count: 64)
+    let count = unsafe strftime(&text, text.count, "%Y-%m-%d %H:%M:%S.000000", &parts)
+    return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// The version of kubectl's API that it asks for; the response must be of the same one.
