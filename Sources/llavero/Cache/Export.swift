@@ -66,84 +66,67 @@ struct Export: AsyncParsableCommand, GroupCommand {
   }
 
   func run() async throws {
-    switch try target {
+    let target = try target
+    let group = options.group
+    switch target {
     case .store(let address):
-      let to = side.store(at: address, beside: options.store)
-      try await Transfer.copy(
-        options.group, from: options.store, to: to, isDryRun: isDryRun, output, verb: "exported",
-        progress: "Exporting", optionForOther: "--store")
-    case .peer(let peer): try await export(to: peer)
-    case .file("-"): try await print()
-    case .file(let path): try await export(to: path)
-    }
-  }
-
-  private func print() async throws {
-    guard !Terminal.output.isTerminal || reveal else {
+      return try await Transfer.copy(
+        group, from: options.store, to: side.store(at: address, beside: options.store), isDryRun: isDryRun,
+        output, verb: "exported", progress: "Exporting", optionForOther: "--store")
+    case .file("-") where Terminal.output.isTerminal && !reveal:
       throw Failure.Message(
         code: .usage, name: "reveal_required",
         message: "The export would print every token to the terminal.",
         advice: "Name a file, pipe it to a program, or add --reveal.")
+    default: break
     }
-    let snapshot = try await snapshot()
-    Terminal.out(printableJSON(String(decoding: try snapshot.document.json(), as: UTF8.self)))
-    try Transfer.check(snapshot, "The export", of: options.group)
-  }
-
-  private func export(to file: String) async throws {
-    let snapshot = try await snapshot()
-    let (group, document) = (options.group, snapshot.document)
-    if isDryRun {
-      if FileStatus(file) != nil { throw Self.notWritable(file, EEXIST) }
-      try Transfer(
-        preview: document, into: CacheDocument(), options.cache.clouds, group: group
-      ).print(output, verb: "exported", target: file)
-    } else {
-      try Self.write(document.json(), to: file)
-      let count = document.recordCount
-      if output.json {
-        try Transfer(ImportSummary(saved: count), group: group).print(output, verb: "", target: file)
-      } else {
-        Terminal.error(
-          "\(counted(count, "record")) of \(group.name) written to \(printable(file)), in plaintext.")
-      }
+    let cache = try options.cache
+    let snapshot = try await cache.snapshot()
+    output.report(snapshot.problems)
+    switch target {
+    case .file("-"):
+      Terminal.out(printableJSON(String(decoding: try snapshot.document.json(), as: UTF8.self)))
+    case .file(let path): try export(snapshot.document, to: path, cache.clouds)
+    case .peer(let peer): try await export(snapshot.document.shared, to: peer, cache.clouds)
+    case .store: break
     }
     try Transfer.check(snapshot, "The export", of: group)
   }
 
-  private func snapshot() async throws -> CacheSnapshot {
-    let snapshot = try await options.cache.snapshot()
-    output.report(snapshot.problems)
-    return snapshot
-  }
-
-  // Not in an asynchronous function: a span there ends the compiler of Swift 6.2 ("inconsistent stack heights").
-  private static func write(_ json: Data, to file: String) throws(Failure.Message) {
-    guard writeNewFile(json.span, to: file) else { throw notWritable(file, errno) }
+  private func export(_ document: CacheDocument, to file: String, _ clouds: CloudInstances) throws {
+    let group = options.group
+    if isDryRun {
+      if FileStatus(file) != nil { throw Self.notWritable(file, EEXIST) }
+      return try Transfer(preview: document, into: CacheDocument(), clouds, group: group)
+        .print(output, verb: "exported", target: file)
+    }
+    guard writeNewFile(try document.json().span, to: file) else { throw Self.notWritable(file, errno) }
+    let count = document.recordCount
+    if output.json {
+      return try Transfer(ImportSummary(saved: count), group: group).print(output, verb: "", target: file)
+    }
+    Terminal.error("\(counted(count, "record")) of \(group.name) written to \(printable(file)), in plaintext.")
   }
 
   private static func notWritable(_ file: String, _ code: Int32) -> Failure.Message {
     .unwritable(file, code, advice: code == EEXIST ? "Name a file that does not exist yet." : nil)
   }
 
-  private func export(to peer: PeerCache) async throws {
-    let group = options.group
-    let snapshot = try await snapshot()
-    let document = snapshot.document.shared
-    let store = options.store.store(of: peer, group: group)
-    let clouds = try options.cache.clouds
-    let target = "the cache of \(peer.users)"
-    if isDryRun {
-      try await Transfer(
-        preview: document, into: store.contents().document, clouds, group: group, peer: peer.name
-      ).print(output, verb: "exported", target: target)
-    } else {
-      let summary = try await store.updateDocument { theirs in theirs.merge(document, in: clouds) }
-      try Transfer(summary, group: group, peer: peer.name).print(output, verb: "exported", target: target)
-      if let file = peer.file, summary.saved > 0, !output.json {
-        Terminal.warn("\(file) contains the tokens in plaintext.")
+  private func export(_ document: CacheDocument, to peer: PeerCache, _ clouds: CloudInstances) async throws {
+    let store = options.store.store(of: peer, group: options.group)
+    let transfer =
+      if isDryRun {
+        Transfer(
+          preview: document, into: try await store.contents().document, clouds, group: options.group,
+          peer: peer.name)
+      } else {
+        Transfer(
+          try await store.updateDocument { theirs in theirs.merge(document, in: clouds) },
+          group: options.group, peer: peer.name)
       }
+    try transfer.print(output, verb: "exported", target: "the cache of \(peer.users)")
+    if let file = peer.file, transfer.saved > 0, !isDryRun, !output.json {
+      Terminal.warn("\(file) contains the tokens in plaintext.")
     }
-    try Transfer.check(snapshot, "The export", of: group)
   }
 }

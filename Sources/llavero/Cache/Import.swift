@@ -70,28 +70,17 @@ struct Import: AsyncParsableCommand, GroupCommand {
           name: "not_found", message: "No cache of \(peer.users) in \(peer.place.description).",
           advice: "\"llavero adopt\" lists the caches of other programs.")
       }
-      try await run(contents.document, of: peer.name, into: cache)
+      try await add(contents.document, of: peer.name, to: cache)
     case .file(let path):
       let cache = try options.cache
-      try await run(Self.document(of: path), of: nil, into: cache)
+      try await add(Self.document(of: path), of: nil, to: cache)
     }
   }
 
-  private func run(_ document: CacheDocument, of peer: String?, into cache: TokenCacheAccessor) async throws {
-    let group = options.group
-    let transfer: Transfer
-    if isDryRun {
-      let snapshot = try await cache.snapshot()
-      output.report(snapshot.problems)
-      transfer = Transfer(
-        preview: document, into: snapshot.document, cache.clouds, group: group, peer: peer)
-    } else {
-      let summary = try await cache.import(document) { done, count in
-        Terminal.progress("Importing: \(done) of \(count) accounts", isDone: done == count)
-      }
-      transfer = Transfer(summary, group: group, peer: peer)
-    }
-    try transfer.print(output, verb: "imported", target: group.name)
+  private func add(_ document: CacheDocument, of peer: String?, to cache: TokenCacheAccessor) async throws {
+    let transfer = try await Transfer(
+      document, into: cache, peer: peer, isDryRun: isDryRun, output, progress: "Importing")
+    try transfer.print(output, verb: "imported", target: options.group.name)
   }
 
   private static let advice =

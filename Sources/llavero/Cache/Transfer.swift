@@ -25,6 +25,25 @@ struct Transfer: Encodable {
     kept = summary.kept
   }
 
+  /// Imports a document into a group, which in a dry run is only read. The progress is what is being done, such as
+  /// `Importing`.
+  init(
+    _ document: CacheDocument, into cache: TokenCacheAccessor, peer: String? = nil, isDryRun: Bool,
+    _ output: OutputOptions, progress: String
+  ) async throws(CacheError) {
+    if isDryRun {
+      let snapshot = try await cache.snapshot()
+      output.report(snapshot.problems)
+      self.init(preview: document, into: snapshot.document, cache.clouds, group: cache.group, peer: peer)
+    } else {
+      let summary = try await cache.import(document) { done, count in
+        if Terminal.isQuiet { return }
+        Terminal.status("\(progress): \(done) of \(count) accounts", isDone: done == count)
+      }
+      self.init(summary, group: cache.group, peer: peer)
+    }
+  }
+
   /// Compares documents for a dry run.
   init(
     preview document: CacheDocument, into before: CacheDocument, _ clouds: CloudInstances,
@@ -78,16 +97,8 @@ extension Transfer {
         name: "not_found", message: "No records of \(group.name) \(source.kind.place).",
         advice: "List the groups: llavero list --groups\(from.repeated)")
     }
-    var transfer =
-      if isDryRun {
-        Transfer(
-          preview: document, into: try await caches[1].snapshot().document, caches[1].clouds, group: group)
-      } else {
-        Transfer(
-          try await caches[1].import(document) { done, count in
-            Terminal.progress("\(progress): \(done) of \(count) accounts", isDone: done == count)
-          }, group: group)
-      }
+    var transfer = try await Transfer(
+      document, into: caches[1], isDryRun: isDryRun, output, progress: progress)
     (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
     (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(\.members))
     try transfer.print(output, verb: verb, target: "\(group.name), \(target.kind.place)")

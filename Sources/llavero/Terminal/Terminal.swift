@@ -29,12 +29,6 @@ enum Terminal {
     if !isQuiet { error(line) }
   }
 
-  /// Shows the progress of a long operation: one line on a terminal, cleared when it is done.
-  static func progress(_ text: String, isDone: Bool) {
-    guard !isQuiet else { return }
-    status(text, isDone: isDone)
-  }
-
   /// Shows one line on a terminal, in place of the one before, cleared when it is done.
   static func status(_ text: String, isDone: Bool) {
     guard errors.isTerminal && !isDumb else { return }
