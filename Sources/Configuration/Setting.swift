@@ -1,4 +1,4 @@
-import IdentityClient
+package import IdentityClient
 import TokenCache
 
 /// One row of the table of settings: what an option, a variable or the configuration tells tool and window.
@@ -51,15 +51,9 @@ package struct Setting: Sendable {
 }
 
 extension Setting {
-  /// Byte by byte: the generic functions of strings would take most of the time in which the table is made, at each start.
+  /// By bytes: the generic functions of strings would take most of the time in which the table is made, at each start.
   private static func variableForm(of name: String) -> String {
-    let letters = name.utf8.map { letter in
-      switch letter {
-      case UInt8(ascii: "-"): UInt8(ascii: "_")
-      case UInt8(ascii: "a")...UInt8(ascii: "z"): letter & ~0x20
-      default: letter
-      }
-    }
+    let letters = name.uppercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
     return String(decoding: letters, as: UTF8.self)
   }
 
@@ -168,8 +162,12 @@ extension Form<TokenOrigin> {
 }
 
 extension Form<BrokerPolicy> {
-  static let broker = Form(text: \.rawValue) { (text) throws(InvalidValue) in
-    guard let policy = BrokerPolicy(rawValue: text) else { throw InvalidValue("expected auto, off or only") }
-    return policy
+  static let broker = Form(text: \.rawValue, parse: BrokerPolicy.init(argument:))
+}
+
+extension BrokerPolicy {
+  package init(argument: String) throws(InvalidValue) {
+    guard let policy = Self(rawValue: argument) else { throw InvalidValue("expected auto, off or only") }
+    self = policy
   }
 }

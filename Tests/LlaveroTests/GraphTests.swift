@@ -30,6 +30,14 @@ struct GraphTests {
     }
   }
 
+  @Test func `On a terminal lines and tabs of a response stay as they are`() throws {
+    for type in ["application/json", "text/plain"] {
+      lab.inject(LabFault(.graph, headers: ["Content-Type": type], body: "[\r\n\"one\",\t\"two\"\r\n]"))
+      let lines = try tool.onTerminal("get", "/me").exits(0).lines
+      #expect(lines == ["[", "\"one\",\t\"two\"", "]"])
+    }
+  }
+
   @Test func `On a terminal an object is a table, and JSON with --json`() throws {
     let table = try tool.onTerminal("get", "/me", columns: 120).exits(0)
     #expect(table.lines.contains { $0.contains(/^userPrincipalName +alice@contoso.test$/) }, "\(table.text)")

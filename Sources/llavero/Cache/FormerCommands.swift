@@ -145,9 +145,10 @@ struct Copy: AsyncParsableCommand, GroupCommand {
 
 /// The options of one of the two stores of `copy`.
 struct FormerSideOptions<Side: CopySide>: ParsableArguments {
-  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
-  @Option(name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).")
-  private var addressText: String?
+  @Option(
+    name: .customLong(Side.name + "-store"), help: "The store that is copied \(Side.name).",
+    transform: StoreAddress.init(_:))
+  var address: StoreAddress?
 
   @Option(name: .customLong(Side.name + "-endpoints"), help: "Its endpoints (default: --endpoints).")
   var endpoints: String?
@@ -156,12 +157,6 @@ struct FormerSideOptions<Side: CopySide>: ParsableArguments {
   var prefix: String?
 
   @OptionGroup var side: SideOptions<Side>
-
-  private var address: StoreAddress?
-
-  mutating func validate() throws {
-    address = try addressText.map { try parsed($0, "--\(Side.name)-store", StoreAddress.init(_:)) }
-  }
 
   /// Returns the options of this store. What is not named is that of both.
   func store(_ both: StoreOptions) -> StoreOptions {

@@ -12,8 +12,8 @@ struct OtherCaches: Sendable {
   }
 
   let entries: [Entry]
-  /// The files that could not be read, and why.
-  let unreadable: [(peer: PeerCache, error: CacheError)]
+  /// Why files could not be read.
+  let unreadable: [CacheError]
   /// Why the keyring could not be read. Its caches are then missing.
   let keyringError: CacheError?
 
@@ -21,7 +21,7 @@ struct OtherCaches: Sendable {
   /// part of the result.
   static func inspect(_ options: StoreOptions, timeout: Duration = .seconds(25)) async -> OtherCaches {
     let client = options.connection
-    var (entries, unreadable): ([Entry], [(PeerCache, CacheError)]) = ([], [])
+    var (entries, unreadable): ([Entry], [CacheError]) = ([], [])
     var keyringError: CacheError?
     var known: Set<PeerFinding> = []
     for peer in PeerRegistry(environment: processEnvironment()).caches {
@@ -34,7 +34,7 @@ struct OtherCaches: Sendable {
         guard report.isPresent, report.contents?.copies != 0 || !findings.isEmpty else { continue }
         entries.append(Entry(report: report, findings: findings))
       } catch {
-        if peer.file == nil { keyringError = error } else { unreadable.append((peer, error)) }
+        if peer.file == nil { keyringError = error } else { unreadable.append(error) }
       }
     }
     return OtherCaches(entries: entries, unreadable: unreadable, keyringError: keyringError)
@@ -49,7 +49,7 @@ extension OtherCaches {
   static func print(_ store: StoreOptions, _ output: OutputOptions, fix: Bool = false) async throws {
     try store.requireStore()
     let caches = await inspect(store)
-    var warnings = caches.unreadable.map(\.error.message)
+    var warnings = caches.unreadable.map(\.message)
     var fixed: Set<PeerFinding> = []
     for finding in caches.entries.flatMap(\.findings) where fix && finding.isMendable {
       do throws(CacheError) {

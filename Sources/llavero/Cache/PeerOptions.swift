@@ -14,17 +14,17 @@ struct PeerOptions: ParsableArguments {
   @Option(
     name: .customLong("attribute"),
     help: ArgumentHelp("A keyring attribute; can be repeated.", valueName: "name=value"))
-  var attributes: [String] = []
+  var attributes: [NamedValue] = []
+
+  private var isEmpty: Bool { location == nil && schema == nil && attributes.isEmpty }
 
   /// Whether a text of the command line is the name of a cache. "file" is one only with a location, else it is a store.
   ///
   /// - Throws: `ValidationError` where the options are given without such a name.
   func isNamed(by text: String) throws -> Bool {
-    let hasOptions = location != nil || schema != nil || !attributes.isEmpty
     let library = Library(rawValue: text)
-    if PeerRegistry()[text] != nil || (library != nil && library != .file) { return true }
-    if library == .file && hasOptions { return true }
-    guard !hasOptions else {
+    if PeerRegistry()[text] != nil || library != nil && (library != .file || !isEmpty) { return true }
+    guard isEmpty else {
       throw ValidationError("--location, --schema and --attribute are for the name of a cache.")
     }
     return false
@@ -34,35 +34,30 @@ struct PeerOptions: ParsableArguments {
   func peer(named name: String) throws -> PeerCache {
     let registry = PeerRegistry()
     if let known = registry[name] {
-      guard location == nil, schema == nil, attributes.isEmpty else {
+      guard isEmpty else {
         throw ValidationError(
           "The location of \(name) is known: omit --location, --schema and --attribute.")
       }
       return known
     }
-    let library = Library(rawValue: name)
-    guard let library else {
+    guard let library = Library(rawValue: name) else {
       let names = registry.caches.map(\.name) + Library.allCases.map(\.rawValue)
       throw ValidationError("Unknown cache \(name): expected one of \(names.joined(separator: ", ")).")
     }
     guard let location, !location.isEmpty else {
       throw ValidationError("Add --location: the file that the program names.")
     }
-    let attributes = try pairs()
+    let attributes = Dictionary(attributes.map { ($0.name, $0.value) }) { $1 }
     switch library {
-    case .python:
-      return .msalExtensions(location: location, schema: schema, attributes: attributes)
-    case .dotNet:
-      return .dotNet(location: location, schema: try required(schema), attributes: attributes)
-    case .go:
-      return .go(location: location, schema: try required(schema), attributes: attributes)
+    case .python: return .msalExtensions(location: location, schema: schema, attributes: attributes)
+    case .dotNet: return .dotNet(location: location, schema: try requiredSchema, attributes: attributes)
+    case .go: return .go(location: location, schema: try requiredSchema, attributes: attributes)
     case .node:
       guard let service = attributes["service"], let account = attributes["account"] else {
         throw ValidationError("Add --attribute service=... and --attribute account=...")
       }
       return .node(location: location, service: service, account: account)
-    case .file:
-      return .file(location)
+    case .file: return .file(location)
     }
   }
 
@@ -74,17 +69,10 @@ struct PeerOptions: ParsableArguments {
     case file
   }
 
-  private func required(_ schema: String?) throws -> String {
-    guard let schema else { throw ValidationError("Add --schema: the name that the program gives.") }
-    return schema
-  }
-
-  private func pairs() throws -> [String: String] {
-    try attributes.reduce(into: [:]) { pairs, text in
-      guard let equals = text.firstIndex(of: "=") else {
-        throw ValidationError("Invalid attribute \(text): expected name=value.")
-      }
-      pairs[String(text[..<equals])] = String(text[text.index(after: equals)...])
+  private var requiredSchema: String {
+    get throws {
+      guard let schema else { throw ValidationError("Add --schema: the name that the program gives.") }
+      return schema
     }
   }
 }

@@ -88,7 +88,9 @@ extension [Finding] {
   static func problem(_ error: any Error, advice: String? = nil) -> Self {
     switch error {
     case let error as SecretServiceError: .problem(error.description, advice: advice ?? error.advice)
-    case let error as CacheError: .problem(error.message, advice: advice ?? error.toolAdvice)
+    case let error as SecretPortalError: .problem(error.description, advice: advice ?? error.advice)
+    case let error as any ToolError:
+      .problem(error.toolMessage.message, advice: advice ?? error.toolMessage.advice)
     default: .problem("\(error)", advice: advice)
     }
   }

@@ -65,10 +65,7 @@ struct Doctor: AsyncParsableCommand {
         chains = self.chains(place)
       } catch let error as HTTPTransportError {
         // The connection to etcd cannot be set up.
-        let failure = Check(name: "etcd") { _ in
-          .problem(error.toolMessage.message, advice: error.toolMessage.advice)
-        }
-        chains = [[.etcdCA, failure]] + others
+        chains = [[.etcdCA, Check(name: "etcd") { _ in .problem(error) }]] + others
       }
     }
     let setup = CheckedSetup(options: store, store: place)
@@ -118,12 +115,10 @@ struct Doctor: AsyncParsableCommand {
   /// The check for the configured client, whose accounts the broker lists.
   private var brokerCheck: Check {
     let policy = Settings.current.broker ?? .automatic
-    guard let app = try? AppOptions.parse([]), let cache = try? GroupOptions.parse([]),
-      let scopes = try? ScopeOptions.parse([]).scopes,
-      case let client = ClientOptions(app: app, cache: cache),
-      let id = try? client.clientID, let authority = try? client.namedAuthority
+    guard let configured = try? Token.parse([]), let id = try? configured.client.clientID,
+      let authority = try? configured.client.namedAuthority
     else { return .broker(nil, policy) }
-    return .broker((id, authority, scopes), policy)
+    return .broker((id, authority, configured.scope.scopes), policy)
   }
 
   private static func print(_ finding: Finding, _ advice: String?) {

@@ -27,7 +27,7 @@ extension Check {
         let end = "until \(terms.end.formatted(.iso8601)), \(left)"
         return borrowed + .ok("The lender answers. Tokens of \(name) are lent for \(scopes), \(end).")
       } catch {
-        return borrowed + .problem(error.message, advice: error.advice)
+        return borrowed + .problem(error)
       }
     }
   }
@@ -115,7 +115,7 @@ extension Check {
       return .ok("Only the certificates in \(path) are trusted\(purpose).")
     } catch {
       return .problem(
-        error.toolMessage.message,
+        error,
         advice: "Set \(variable) to a PEM file with certificates, or unset it to trust \(others).")
     }
   }
@@ -137,7 +137,7 @@ extension Check {
     let findings =
       caches.entries.flatMap { entry in
         entry.findings.flatMap { finding($0, of: entry.report.peer, setup) }
-      } + caches.unreadable.flatMap { [Finding].warning($0.error.message, advice: $0.error.advice) }
+      } + caches.unreadable.flatMap { [Finding].warning($0.message, advice: $0.advice) }
     if !findings.isEmpty { return findings }
     // The checks of the keyring say why it cannot be read.
     return .ok(

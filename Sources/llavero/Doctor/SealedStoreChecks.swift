@@ -9,14 +9,10 @@ import TokenCache
 extension Check {
   /// Checks whether the Secret portal has a key for this program. It requests none.
   static let secretPortal = Check(name: "secret_portal") { setup in
-    do throws(SecretPortalError) {
-      try await BlockingQueue(label: "llavero.portal").run(
-        timeout: .seconds(25), onCancel: .cancelled, onTimeout: .timedOut
-      ) { (cancellable) throws(SecretPortalError) in
-        try SecretPortal(busAddress: nil, cancellable).checkBackend(cancellable)
-      }
-    } catch {
-      return .problem(error.description, advice: error.advice)
+    try await BlockingQueue(label: "llavero.portal").run(
+      timeout: .seconds(25), onCancel: .cancelled, onTimeout: .timedOut
+    ) { (cancellable) throws(SecretPortalError) in
+      try SecretPortal(busAddress: nil, cancellable).checkBackend(cancellable)
     }
     guard RuntimeDirectory(environment: setup.environment).isShared else {
       return .ok("The Secret portal has a key for this application alone.")

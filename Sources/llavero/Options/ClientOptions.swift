@@ -19,8 +19,8 @@ struct AppOptions: ParsableArguments {
 }
 
 struct ClientOptions {
-  var app: AppOptions
-  var cache: GroupOptions
+  let app: AppOptions
+  let cache: GroupOptions
 
   /// The client id; an error of code `usage` when nothing names one.
   var clientID: String {
@@ -134,18 +134,15 @@ struct ClientOptions {
 
 /// A command with ``ClientOptions``.
 protocol ClientCommand: GroupCommand {
-  var appOptions: AppOptions { get set }
-  var borrowing: BorrowOptions { get set }
+  var appOptions: AppOptions { get }
+  var borrowing: BorrowOptions { get }
 }
 
 extension ClientCommand {
   var client: ClientOptions {
-    get {
-      var cache = options
-      cache.store.origin = borrowing.origin
-      return ClientOptions(app: appOptions, cache: cache)
-    }
-    set { (appOptions, options) = (newValue.app, newValue.cache) }
+    var cache = options
+    cache.store.origin = borrowing.origin
+    return ClientOptions(app: appOptions, cache: cache)
   }
 }
 
@@ -210,12 +207,7 @@ struct BrokerOptions: ParsableArguments {
   @Option(
     name: .customLong("broker"), help: ArgumentHelp(.broker, "auto|off|only"),
     completion: .list(BrokerPolicy.allCases.map(\.rawValue)),
-    transform: { word in
-      guard let policy = BrokerPolicy(rawValue: word) else {
-        throw ValidationError("expected auto, off or only")
-      }
-      return policy
-    })
+    transform: BrokerPolicy.init(argument:))
   var named: BrokerPolicy?
 
   var policy: BrokerPolicy { named ?? Settings.current.broker ?? .automatic }

@@ -7,9 +7,9 @@ import SecretService
 import TokenCache
 
 struct StoreOptions: ParsableArguments {
-  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
-  @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"))
-  private var addressText: String?
+  /// The store that the command line names.
+  @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"), transform: StoreAddress.init(_:))
+  var address: StoreAddress?
 
   @Option(help: ArgumentHelp(.key, "source"))
   var key: KeyChoice?
@@ -40,15 +40,10 @@ struct StoreOptions: ParsableArguments {
     help: "Send secrets over the session bus unencrypted if need be.")
   var allowsPlainSession = false
 
-  /// The store that the command line names.
-  var address: StoreAddress?
-
   /// Whether tokens are borrowed, where the command line says so: an option of other commands than these.
   var origin: TokenOrigin?
 
-  mutating func validate() throws {
-    guard let addressText else { return }
-    address = try parsed(addressText, "--store", StoreAddress.init(_:))
+  func validate() throws {
     if case .etcd(_?)? = address, endpoints != nil || prefix != nil {
       throw ValidationError("--store names endpoints and prefix: leave out --endpoints and --prefix.")
     }
@@ -111,19 +106,6 @@ struct StoreOptions: ParsableArguments {
   var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
 }
 
-/// Parses the text of an option in place of the argument parser, which would quote an invalid one: a password may stand in it.
-///
-/// - Throws: `ValidationError` that names the option and does not quote the text.
-func parsed<Value>(
-  _ text: String, _ option: String, _ parse: (String) throws(InvalidValue) -> Value
-) throws -> Value {
-  do throws(InvalidValue) {
-    return try parse(text)
-  } catch {
-    throw ValidationError("Invalid \(option): \(error).")
-  }
-}
-
 extension ArgumentHelp {
   /// The help of an option of the table of settings.
   init(_ setting: Setting, _ valueName: String, visibility: ArgumentVisibility = .default) {
@@ -173,15 +155,12 @@ extension Terminal {
 /// A command with ``GroupOptions``. It names the two groups itself: a debug build of the parser reads a group in a group four
 /// times as often.
 protocol GroupCommand {
-  var groupOption: GroupOption { get set }
-  var storeOptions: StoreOptions { get set }
+  var groupOption: GroupOption { get }
+  var storeOptions: StoreOptions { get }
 }
 
 extension GroupCommand {
-  var options: GroupOptions {
-    get { GroupOptions(groupOption, in: storeOptions) }
-    set { (groupOption, storeOptions) = (newValue.option, newValue.store) }
-  }
+  var options: GroupOptions { GroupOptions(named: groupOption.named, store: storeOptions) }
 }
 
 struct GroupOption: ParsableArguments {
@@ -192,20 +171,9 @@ struct GroupOption: ParsableArguments {
 }
 
 /// Where the cache is, and which group in it is meant.
-struct GroupOptions: ParsableArguments {
-  @OptionGroup var option: GroupOption
-  @OptionGroup(title: "Store options") var store: StoreOptions
-
-  init() {}
-
-  init(_ option: GroupOption, in store: StoreOptions) {
-    (self.option, self.store) = (option, store)
-  }
-
-  var named: KeychainGroup? {
-    get { option.named }
-    set { option.named = newValue }
-  }
+struct GroupOptions {
+  let named: KeychainGroup?
+  var store: StoreOptions
 
   var group: KeychainGroup { named ?? Settings.current.group ?? .default }
 
@@ -231,16 +199,10 @@ struct OutputOptions: ParsableArguments {
 
 /// Whether tokens are borrowed. A command that has these options tells its ``StoreOptions``.
 struct BorrowOptions: ParsableArguments {
-  // Not parsed by the parser, as in ``parsed(_:_:_:)``.
-  @Option(name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"))
-  private var originText: String?
-
   /// The origin that the command line names.
+  @Option(
+    name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
   var origin: TokenOrigin?
-
-  mutating func validate() throws {
-    origin = try originText.map { try parsed($0, "--from", TokenOrigin.init(_:)) }
-  }
 }
 
 extension StoreOptions {
@@ -273,5 +235,18 @@ extension StoreOptions {
       code: .usage, name: "borrowed",
       message: "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
       advice: "Run it where the lender runs, or set LLAVERO_FROM to off for the store of this machine.")
+  }
+}
+
+/// An argument of the form `name=value`.
+struct NamedValue: ExpressibleByArgument, Sendable {
+  let name: String
+  let value: String
+}
+
+extension NamedValue {
+  init?(argument: String) {
+    guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else { return nil }
+    self.init(name: String(argument[..<mark]), value: String(argument[argument.index(after: mark)...]))
   }
 }

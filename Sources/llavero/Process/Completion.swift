@@ -77,7 +77,7 @@ enum Completion {
     for (option, value) in zip(words, words.dropFirst()) where names.contains(option) && !value.isEmpty {
       arguments += [option, value]
     }
-    let cache = try? GroupOptions.parse(arguments).cache
+    let cache = try? List.parse(arguments).options.cache
     return cache?.store is EtcdCacheStore ? nil : cache
   }
 }

@@ -50,11 +50,13 @@ enum Failure {
   /// Whether standard error is for an error in JSON alone.
   static let wantsJSON = processOptions.contains("--json")
 
-  /// A parser's message without the value that it quotes where that should say where a key or password comes from: it may
-  /// be the secret itself.
+  /// A parser's message without the value that it quotes where that should say where a store, a key or a password is: it may
+  /// be the secret itself, or hold it.
   private static func withoutSecret(_ text: String) -> String {
-    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:key|password)[^'\n]*')/.dotMatchesNewlines()
-    return text.replacing(quotation) { "Invalid value for \($0.output.1): expected \(KeyChoice.forms)" }
+    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|(key|password))[^'\n]*')/
+    return text.replacing(quotation.dotMatchesNewlines()) { match in
+      "Invalid value for \(match.output.1)" + (match.output.2 == nil ? "" : ": expected \(KeyChoice.forms)")
+    }
   }
 
   /// Ends the process as the argument parser says: help and completion scripts come as errors, too.

@@ -63,7 +63,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
 
   mutating func run() async throws {
     Settings.passOverUnknown()
-    try client.cache.store.requireStore()
+    storeOptions.origin = borrowing.origin
+    try storeOptions.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: parentDirectory(of: file.path) + "/key")
@@ -97,7 +98,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         result.warnings.append("\(setting.variable) in the environment goes before this \(name).")
       }
     }
-    if client.app.client == nil {
+    if appOptions.client == nil {
       result.warnings.append("No client ID set. Signing in needs one: llavero setup --client YOUR-APP-ID")
     }
     if !dryRun, credential == nil { try file.write() }
@@ -108,14 +109,14 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     show(result)
   }
 
-  private var store: StoreSettings { client.cache.store.settings }
+  private var store: StoreSettings { storeOptions.settings }
 
   /// The settings that are written.
   private var chosen: [(setting: Setting, text: String)] {
     var settings = Settings()
     settings.store = store.lasting
-    (settings.clientID, settings.authority) = (client.app.client, client.app.authority)
-    (settings.tenant, settings.group) = (client.app.tenant, client.cache.named)
+    (settings.clientID, settings.authority) = (appOptions.client, appOptions.authority)
+    (settings.tenant, settings.group) = (appOptions.tenant, groupOption.named)
     return settings.values.filter(\.setting.isWrittenBySetup)
   }
 
@@ -128,29 +129,29 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       let text = try named ?? (asks ? Terminal.ask(question, configured ?? "") { $0 } : configured)
       return text?.isEmpty == false ? text : nil
     }
-    if client.cache.store.address == nil {
+    if storeOptions.address == nil {
       let proposal = try await proposedStore(asked: asks)
-      client.cache.store.address =
+      storeOptions.address =
         asks
         ? try Terminal.ask("Store (\(StoreAddress.forms))", proposal.description) { try? StoreAddress($0) }
         : proposal
     }
-    if store.kind.takesKey, client.cache.store.key == nil {
+    if store.kind.takesKey, storeOptions.key == nil {
       let proposal = current.store.key ?? .file(defaultKey)
-      client.cache.store.key =
+      storeOptions.key =
         asks
         ? try Terminal.ask("Key (\(KeyChoice.forms))", proposal.argument) { KeyChoice(argument: $0) }
         : proposal
     }
-    if !store.kind.takesKey, client.cache.store.key != nil {
+    if !store.kind.takesKey, storeOptions.key != nil {
       throw Failure.Message(
         code: .usage, name: "no_key", message: "The keyring store has no key of its own.",
         advice: "Leave out --key, or choose another --store.")
     }
-    client.cache.named = client.cache.named ?? current.group
-    client.app.authority = client.app.authority ?? current.authority
-    client.app.client = try text(client.app.client, "Client ID of the app (optional)", current.clientID)
-    client.app.tenant = try text(client.app.tenant, "Tenant ID or domain (optional)", current.tenant)
+    groupOption.named = groupOption.named ?? current.group
+    appOptions.authority = appOptions.authority ?? current.authority
+    appOptions.client = try text(appOptions.client, "Client ID of the app (optional)", current.clientID)
+    appOptions.tenant = try text(appOptions.tenant, "Tenant ID or domain (optional)", current.tenant)
     // Throws for an invalid one.
     _ = try client.namedAuthority
   }
@@ -158,7 +159,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   /// What the settings name, else the keyring if one answers, else encrypted files. A locked keyring is not skipped.
   private func proposedStore(asked: Bool) async throws -> StoreAddress {
     if let named = Settings.current.store.address { return named }
-    let keyring = try client.cache.store.store
+    let keyring = try storeOptions.store
     do throws(CacheError) {
       _ = try await keyring.groups()
       return .keyring
@@ -170,7 +171,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
 
   /// Makes the key file where it does not exist, and returns its path, if it was made, or would be.
   private func makeKey() throws -> String? {
-    guard store.kind.takesKey, case .file(let path)? = client.cache.store.key else { return nil }
+    guard store.kind.takesKey, case .file(let path)? = storeOptions.key else { return nil }
     try checkWhole(path)
     if FileManager.default.fileExists(atPath: path) { return nil }
     if dryRun { return path }
@@ -182,7 +183,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
 
   /// The credential for a service; `nil` where the key is another, or this process is the service and has it.
   private func newCredential() throws(Failure.Message) -> ServiceCredential? {
-    guard case .credential(let name)? = client.cache.store.key, !ServiceCredential.isGiven(name) else {
+    guard case .credential(let name)? = storeOptions.key, !ServiceCredential.isGiven(name) else {
       guard credentialFile == nil else {
         throw Failure.Message(
           code: .usage, name: "no_credential",
@@ -207,7 +208,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   private func removeKey(_ path: String) async {
     let opensNothing: Bool
     do {
-      let isThere = try await (client.cache.store.store as? any SealedStore)?.open(makingStore: false)
+      let isThere = try await (storeOptions.store as? any SealedStore)?.open(makingStore: false)
       // What etcd was asked to do may yet be done.
       opensNothing = isThere == false && store.kind == .file
     } catch {

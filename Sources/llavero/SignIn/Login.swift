@@ -36,13 +36,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The port for the browser's response. (default: any free one)", valueName: "number"),
-    transform: { text in
-      guard let number = UInt16(text), number > 0 else {
-        throw ValidationError("expected a number from 1 to 65535.")
-      }
-      return number
-    })
+      "The port for the browser's response. (default: any free one)", valueName: "number"))
   var port: UInt16?
 
   @Option(
@@ -73,6 +67,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
     if usesDeviceCode, ways.count > 1 {
       throw ValidationError("--device-code uses no browser: leave it out, or \(ways[1]).")
     }
+    guard port != 0 else { throw ValidationError("Invalid --port: expected a number from 1 to 65535.") }
     if port != nil, redirectURI != nil {
       throw ValidationError("--port and --redirect-uri exclude each other: the URI names the port.")
     }

@@ -9,6 +9,9 @@ extension Unicode.Scalar {
     default: false
     }
   }
+
+  /// Whether it lays out text of several lines.
+  fileprivate var isLayout: Bool { self == "\n" || self == "\t" }
 }
 
 /// Text from a cache or another untrusted source, safe to print on one line.
@@ -16,18 +19,19 @@ func printable(_ text: String) -> String {
   String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isUnsafe ? "\u{FFFD}" : $0 }))
 }
 
-/// Text of several lines, each safe to print.
+/// Text of several lines, safe to print.
 func printableLines(_ text: String) -> String {
-  text.split(separator: "\n", omittingEmptySubsequences: false).map { printable(String($0)) }
-    .joined(separator: "\n")
+  String(
+    String.UnicodeScalarView(
+      text.unicodeScalars.map { $0.isUnsafe && !$0.isLayout ? "\u{FFFD}" : $0 }))
 }
 
 /// Escapes characters that are unsafe to print. The JSON keeps its meaning: only strings can hold them.
 func printableJSON(_ json: String) -> String {
-  guard json.unicodeScalars.contains(where: { $0.isUnsafe && $0 != "\n" }) else { return json }
+  guard json.unicodeScalars.contains(where: { $0.isUnsafe && !$0.isLayout }) else { return json }
   var safe = ""
   for scalar in json.unicodeScalars {
-    guard scalar.isUnsafe && scalar != "\n" else {
+    guard scalar.isUnsafe && !scalar.isLayout else {
       safe.unicodeScalars.append(scalar)
       continue
     }

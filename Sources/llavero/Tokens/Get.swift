@@ -40,7 +40,7 @@ struct Get: AsyncParsableCommand, SignsIn {
   @Option(
     help: ArgumentHelp(
       "A query parameter, encoded for you; can be repeated.", valueName: "name=value"))
-  var query: [QueryParameter] = []
+  var query: [NamedValue] = []
 
   @Flag(help: "Get all pages of a list.")
   var all = false
@@ -85,14 +85,15 @@ struct Get: AsyncParsableCommand, SignsIn {
     {
       return printTable(of: members)
     }
-    Terminal.out(isJSON ? printableJSON(text) : printableLines(text))
+    let lines = text.replacing("\r\n", with: "\n")
+    Terminal.out(isJSON ? printableJSON(lines) : printableLines(lines))
   }
 
   /// The path with the query of the options.
   private var address: String {
     var parameters = query
     if !selection.names.isEmpty {
-      parameters.append(QueryParameter(name: "$select", value: selection.names.joined(separator: ",")))
+      parameters.append(NamedValue(name: "$select", value: selection.names.joined(separator: ",")))
     }
     guard !parameters.isEmpty else { return path }
     return path + (path.contains("?") ? "&" : "?") + parameters.map(\.encoded).joined(separator: "&")
@@ -142,21 +143,10 @@ extension JSONValue {
   }
 }
 
-/// A parameter of a query, `name=value` on the command line.
-struct QueryParameter: Sendable {
-  let name: String
-  let value: String
-
-  /// Percent-encoded; a space is not "+", which is one in forms only.
-  var encoded: String {
+extension NamedValue {
+  /// As a parameter of a query, percent-encoded; a space is not "+", which is one in forms only.
+  fileprivate var encoded: String {
     [name, value].map { FormEncoding.encode($0).replacing("+", with: "%20") }.joined(separator: "=")
-  }
-}
-
-extension QueryParameter: ExpressibleByArgument {
-  init?(argument: String) {
-    guard let mark = argument.firstIndex(of: "="), mark != argument.startIndex else { return nil }
-    self.init(name: String(argument[..<mark]), value: String(argument[argument.index(after: mark)...]))
   }
 }
 

@@ -49,11 +49,11 @@ final class LendLog: Sendable {
 
   /// Waits until all lines are written, for one second at most.
   func finish() async {
-    struct Unread: Error {}
+    let late = CancellationError()
     // In a task of its own: the loan may end because this one was cancelled.
     _ = await Task { [self] in
-      try? await queue.run(timeout: .seconds(1), onCancel: Unread(), onTimeout: Unread()) {
-        [self] (_) throws(Unread) in writeDropped()
+      try? await queue.run(timeout: .seconds(1), onCancel: late, onTimeout: late) {
+        [self] (_) throws(CancellationError) in writeDropped()
       }
     }.value
   }

@@ -25,13 +25,12 @@ struct LendPrompt: Sendable {
     if !canAsk { throw unavailable }
   }
 
-  private struct NoAnswer: Error {}
-
   @Sendable func ask(_ borrower: Borrower, _ scopes: [String]) async -> Bool? {
     let whose = account.username ?? account.homeAccountID
+    let late = CancellationError()
     let text = printable("Lend \(scopes.joined(separator: " ")) of \(whose) to \(borrower.name)?")
-    return try? await queue.run(timeout: Self.timeout, onCancel: NoAnswer(), onTimeout: NoAnswer()) {
-      (cancellable) throws(NoAnswer) -> Bool? in
+    return try? await queue.run(timeout: Self.timeout, onCancel: late, onTimeout: late) {
+      (cancellable) throws(CancellationError) -> Bool? in
       if let answer = Self.foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
         return answer
       }
