@@ -63,7 +63,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
     }
     let cache = try options.cache
     var adoptions: [Members] = []
-    var failures: [(peer: PeerCache, message: Failure.Message)] = []
+    var failures: [(peer: PeerCache, message: Failure)] = []
     var declined: [String] = []
     caches: for peer in all ? PeerRegistry().caches.filter({ $0.file != nil }) : try namedCaches() {
       let path = peer.file ?? ""
@@ -74,7 +74,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
         case .empty where all: continue
         case .group(let error) where ![.damaged, .rolledBack, .tooLarge].contains(error.code):
           // It cannot be written, so the other caches would fail, too.
-          failures.insert((peer, error.toolMessage), at: 0)
+          failures.insert((peer, error.asFailure), at: 0)
           break caches
         default: failures.append((peer, Self.message(of: error, path)))
         }
@@ -96,7 +96,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
     for (_, failure) in failures.dropFirst() where !output.json { Terminal.warn(failure.message) }
     if let failure = failures.first { throw failure.message }
     guard declined.isEmpty else {
-      throw Failure.Message.cancelled("Not removed: \(declined.joined(separator: ", ")).")
+      throw Failure.cancelled("Not removed: \(declined.joined(separator: ", ")).")
     }
   }
 
@@ -132,21 +132,19 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
     ]
   }
 
-  private static func message(of error: AdoptionError, _ path: String) -> Failure.Message {
+  private static func message(of error: AdoptionError, _ path: String) -> Failure {
     switch error {
     case .empty:
-      Failure.Message(
-        name: "not_found", message: "No tokens in \(path).",
-        advice: "\"llavero adopt\" lists the caches of other programs.")
-    case .peer(let error), .group(let error): error.toolMessage
+      Failure(
+        "not_found", "No tokens in \(path).", advice: "\"llavero adopt\" lists the caches of other programs.")
+    case .peer(let error), .group(let error): error.asFailure
     case .notStored(let count):
-      Failure.Message(
-        name: "not_stored",
-        message: "\(counted(count, "record")) of \(path) could not be read back from the store.",
+      Failure(
+        "not_stored", "\(counted(count, "record")) of \(path) could not be read back from the store.",
         advice: "The file is unchanged. Try again.")
     case .inUse:
-      Failure.Message(
-        name: "in_use", message: "\(path) was not moved: it keeps changing.",
+      Failure(
+        "in_use", "\(path) was not moved: it keeps changing.",
         advice: "Stop the program that writes to it, and try again.")
     }
   }

@@ -95,22 +95,22 @@ struct Clear: AsyncParsableCommand, GroupCommand {
         .compactMap { $0.homeAccountId?.lowercased() }
     ).sorted()
     guard let id = named.first else {
-      throw Failure.Message(
-        name: "not_found", message: "No account \(name) in \(options.group.name).",
+      throw Failure(
+        "not_found", "No account \(name) in \(options.group.name).",
         advice: "\"llavero list\" lists the accounts.")
     }
     guard named.count == 1 else {
-      throw Failure.Message(
-        code: .usage, name: "ambiguous", message: "\(named.count) accounts have the user name \(name).",
+      throw Failure(
+        "ambiguous", "\(named.count) accounts have the user name \(name).", code: .usage,
         advice: "Use the home account ID: \(named.joined(separator: " or ")).")
     }
     return id
   }
 
-  private func noRecords(of client: String) -> Failure.Message {
+  private func noRecords(of client: String) -> Failure {
     let whose = account.map { " for \($0)" } ?? ""
-    return Failure.Message(
-      name: "not_found", message: "No token of client \(client)\(whose) in \(options.group.name).",
+    return Failure(
+      "not_found", "No token of client \(client)\(whose) in \(options.group.name).",
       advice: "\"llavero list\" lists the tokens.")
   }
 
@@ -133,7 +133,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     if !affected.isEmpty || unreadable == 0 { what.append(counted(affected.count, "record")) }
     if unreadable > 0 { what.append(counted(unreadable, "unreadable item")) }
     guard Terminal.confirm("Remove \(what.joined(separator: " and ")) from \(options.group.name)?") else {
-      throw Failure.Message.cancelled("Nothing was removed.")
+      throw Failure.cancelled("Nothing was removed.")
     }
   }
 

@@ -74,9 +74,8 @@ struct Export: AsyncParsableCommand, GroupCommand {
         group, from: options.store, to: side.store(at: address, beside: options.store), isDryRun: isDryRun,
         output, verb: "exported", progress: "Exporting", optionForOther: "--store")
     case .file("-") where Terminal.output.isTerminal && !reveal:
-      throw Failure.Message(
-        code: .usage, name: "reveal_required",
-        message: "The export would print every token to the terminal.",
+      throw Failure(
+        "reveal_required", "The export would print every token to the terminal.", code: .usage,
         advice: "Name a file, pipe it to a program, or add --reveal.")
     default: break
     }
@@ -93,6 +92,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
     try Transfer.check(snapshot, "The export", of: group)
   }
 
+  // Not an asynchronous function: a span there ends the compiler of Swift 6.2 ("inconsistent stack heights").
   private func export(_ document: CacheDocument, to file: String, _ clouds: CloudInstances) throws {
     let group = options.group
     if isDryRun {
@@ -105,10 +105,11 @@ struct Export: AsyncParsableCommand, GroupCommand {
     if output.json {
       return try Transfer(ImportSummary(saved: count), group: group).print(output, verb: "", target: file)
     }
-    Terminal.error("\(counted(count, "record")) of \(group.name) written to \(printable(file)), in plaintext.")
+    Terminal.error(
+      "\(counted(count, "record")) of \(group.name) written to \(printable(file)), in plaintext.")
   }
 
-  private static func notWritable(_ file: String, _ code: Int32) -> Failure.Message {
+  private static func notWritable(_ file: String, _ code: Int32) -> Failure {
     .unwritable(file, code, advice: code == EEXIST ? "Name a file that does not exist yet." : nil)
   }
 

@@ -66,8 +66,8 @@ struct Import: AsyncParsableCommand, GroupCommand {
       let cache = try options.cache
       let contents = try await options.store.store(of: peer, group: options.group).contentsUnderLock()
       guard contents.copies > 0 else {
-        throw Failure.Message(
-          name: "not_found", message: "No cache of \(peer.users) in \(peer.place.description).",
+        throw Failure(
+          "not_found", "No cache of \(peer.users) in \(peer.place.description).",
           advice: "\"llavero adopt\" lists the caches of other programs.")
       }
       try await add(contents.document, of: peer.name, to: cache)
@@ -93,13 +93,11 @@ struct Import: AsyncParsableCommand, GroupCommand {
     do {
       document = try CacheDocument(json: json)
     } catch {
-      throw Failure.Message(
-        name: error.code.rawValue, message: "\(name): \(error.message)", advice: advice)
+      throw Failure(error.code.rawValue, "\(name): \(error.message)", advice: advice)
     }
     // The format accepts any JSON object, and would keep it forever.
     guard document.recordCount > 0 || document.isEmpty else {
-      throw Failure.Message(
-        name: "not_a_cache", message: "\(name) is not a token cache: it has no records.", advice: advice)
+      throw Failure("not_a_cache", "\(name) is not a token cache: it has no records.", advice: advice)
     }
     return document
   }

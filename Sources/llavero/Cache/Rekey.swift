@@ -28,14 +28,13 @@ struct Rekey: AsyncParsableCommand {
 
   func run() async throws {
     guard let sealedStore = try store.store as? any SealedStore else {
-      throw Failure.Message(
-        code: .usage, name: "no_file_store",
-        message: "The keyring has no key to change: only file and etcd stores have one.",
-        advice: "Name one with --store and --key.")
+      throw Failure(
+        "no_file_store", "The keyring has no key to change: only file and etcd stores have one.",
+        code: .usage, advice: "Name one with --store and --key.")
     }
     let summary = try await sealedStore.rekey(
       to: newKey.map { store.settings.source(of: $0, store.access) })
-    let configuration = try newKey.flatMap { (key) throws(Failure.Message) in try configure(key) }
+    let configuration = try newKey.flatMap { (key) throws(Failure) in try configure(key) }
     if output.json {
       return try Terminal.out([
         "resealed": summary.resealed, "left": summary.left, "configuration": configuration,
@@ -69,19 +68,19 @@ struct Rekey: AsyncParsableCommand {
   }
 
   /// Writes the new key into the configuration, where that names the old one of this store, and returns its path.
-  private func configure(_ key: KeyChoice) throws(Failure.Message) -> String? {
+  private func configure(_ key: KeyChoice) throws(Failure) -> String? {
     let files = processEnvironment().filter { ["HOME", "XDG_CONFIG_HOME"].contains($0.key) }
     guard let written = try? Settings(environment: files).store, written.key != nil,
       written.key?.lasting == store.settings.key?.lasting, written.isSameStore(as: store.settings),
       var file = try? SettingsFile(environment: files)
     else { return nil }
     file.set("key", to: key.lasting.argument)
-    do throws(Failure.Message) {
+    do throws(Failure) {
       try file.write()
     } catch {
-      throw Failure.Message(
-        name: error.name,
-        message: "The store has its new key, and the configuration still names the old one: \(error.message)",
+      throw Failure(
+        error.name,
+        "The store has its new key, and the configuration still names the old one: \(error.message)",
         advice: "Change it to: key = \(key.lasting.argument)")
     }
     return file.path

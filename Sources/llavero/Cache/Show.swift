@@ -68,15 +68,13 @@ struct Show: AsyncParsableCommand, GroupCommand {
   private func find(in records: [ListedRecord]) throws -> ListedRecord {
     let found = records.filter { !id.isEmpty && $0.summary.id.hasPrefix(id.lowercased()) }
     guard let record = found.first else {
-      throw Failure.Message(
-        name: "not_found",
-        message: "No record of \(options.group.name) has an id that begins with \"\(id)\".",
+      throw Failure(
+        "not_found", "No record of \(options.group.name) has an id that begins with \"\(id)\".",
         advice: "\"llavero list\" lists the ids.")
     }
     guard found.count == 1 else {
-      throw Failure.Message(
-        code: .usage, name: "ambiguous",
-        message: "\(found.count) records have an id that begins with \"\(id)\".",
+      throw Failure(
+        "ambiguous", "\(found.count) records have an id that begins with \"\(id)\".", code: .usage,
         advice: "Use a longer one: \(found.map(\.summary.id).joined(separator: ", ")).")
     }
     return record

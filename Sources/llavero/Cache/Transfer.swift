@@ -60,8 +60,8 @@ struct Transfer: Encodable {
   /// Checks that the whole group was readable.
   static func check(_ snapshot: CacheSnapshot, _ what: String, of group: KeychainGroup) throws {
     guard snapshot.problems.contains(where: \.hidesRecords) else { return }
-    throw Failure.Message(
-      name: "incomplete", message: "\(what) is incomplete: a part of \(group.name) could not be read.",
+    throw Failure(
+      "incomplete", "\(what) is incomplete: a part of \(group.name) could not be read.",
       advice: "\"llavero doctor\" shows what to do.")
   }
 
@@ -84,8 +84,8 @@ extension Transfer {
     try from.requireStore()
     let (source, target) = (from.settings, to.settings)
     guard !source.isSameStore(as: target) else {
-      throw Failure.Message(
-        code: .usage, name: "same_store", message: "Both stores are the same.",
+      throw Failure(
+        "same_store", "Both stores are the same.", code: .usage,
         advice: "Name another one with \(optionForOther).")
     }
     let caches = try [from, to].map { TokenCacheAccessor(store: try $0.store, group: group) }
@@ -93,8 +93,8 @@ extension Transfer {
     let (document, problems) = (snapshot.document, snapshot.problems)
     output.report(problems)
     guard !document.isEmpty || !problems.isEmpty else {
-      throw Failure.Message(
-        name: "not_found", message: "No records of \(group.name) \(source.kind.place).",
+      throw Failure(
+        "not_found", "No records of \(group.name) \(source.kind.place).",
         advice: "List the groups: llavero list --groups\(from.repeated)")
     }
     var transfer = try await Transfer(

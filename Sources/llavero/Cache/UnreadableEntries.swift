@@ -30,7 +30,7 @@ struct UnreadableEntries: Sendable {
   }
 
   /// Names each entry and asks whether to remove them. The advice says what to do without a terminal.
-  func confirm(advice: String) throws(Failure.Message) {
+  func confirm(advice: String) throws(Failure) {
     try Terminal.requirePerson("Nothing was removed from \(group.name)", advice: advice)
     descriptions("would be").forEach(Terminal.error)
     let question =

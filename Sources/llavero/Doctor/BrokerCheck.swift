@@ -62,7 +62,7 @@ extension Check {
             correlationID: UUID()))
         return findings + .ok("It gives tokens for \(client.scopes.joined(separator: " ")).")
       } catch {
-        let advice = BrokerFailure.advice(on: error) ?? error.toolMessage.advice
+        let advice = BrokerFailure.advice(on: error) ?? error.asFailure.advice
         return findings + finding(BrokerFailure.summary(of: error), advice)
       }
     }

@@ -90,7 +90,7 @@ extension [Finding] {
     case let error as SecretServiceError: .problem(error.description, advice: advice ?? error.advice)
     case let error as SecretPortalError: .problem(error.description, advice: advice ?? error.advice)
     case let error as any ToolError:
-      .problem(error.toolMessage.message, advice: advice ?? error.toolMessage.advice)
+      .problem(error.asFailure.message, advice: advice ?? error.asFailure.advice)
     default: .problem("\(error)", advice: advice)
     }
   }

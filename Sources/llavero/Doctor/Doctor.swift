@@ -143,7 +143,7 @@ private struct Fixes {
   /// What was fixed: a finding, or one entry of it.
   var fixed: [Members] = []
   /// Why entries were left: no confirmation was possible, or the answer was no.
-  var refusal: Failure.Message?
+  var refusal: Failure?
   /// One removal serves all findings about a group, so it is asked for and done once.
   var removals: [KeychainGroup: Result<Bool, any Error>] = [:]
 
@@ -177,7 +177,7 @@ private struct Fixes {
 
   private mutating func remove(_ entries: UnreadableEntries, _ check: String) async throws -> Bool {
     if !isConfirmed {
-      do throws(Failure.Message) {
+      do throws(Failure) {
         try entries.confirm(advice: "Run: " + setup.command("doctor", "--fix", "--yes"))
       } catch {
         refusal = refusal ?? error

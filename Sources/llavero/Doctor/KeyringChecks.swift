@@ -21,7 +21,7 @@ extension Check {
       return .problem(
         "There is no D-Bus session bus. \(reason)",
         advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash. "
-          + Failure.Message.setupAdvice)
+          + Failure.setupAdvice)
     }
   }
 
@@ -40,7 +40,7 @@ extension Check {
     switch error {
     case .noSecretService:
       "Install one and log in again, for example: sudo apt-get install gnome-keyring. "
-        + Failure.Message.setupAdvice
+        + Failure.setupAdvice
     // KWallet encrypts by a plugin that Debian does not install with it.
     case .refused(_, let message) where message.contains("libqca-ossl"):
       "sudo apt-get install \(programFile("kwalletd6") == nil ? "libqca-qt5-2-plugins" : "libqca-qt6-plugins"), and "
@@ -57,7 +57,7 @@ extension Check {
     }
     guard algorithms == "plain" else { return .ok("Secrets are encrypted on the bus (\(algorithms)).") }
     guard setup.options.allowsPlainSession else {
-      return .problem(SecretServiceError.encryptionRefused, advice: Failure.Message.encryptionAdvice)
+      return .problem(SecretServiceError.encryptionRefused, advice: Failure.encryptionAdvice)
     }
     return .warning(
       "The keyring refuses encryption: secrets are plaintext on the bus.",
@@ -187,7 +187,7 @@ extension Check {
     else { return [] }
     return .warning(
       "The keyring asks each time a program reads an item.",
-      advice: "In KeePassXC " + Failure.Message.accessSetting)
+      advice: "In KeePassXC " + Failure.accessSetting)
   }
 
   private static let otherKeyring = "Restart the keyring, or use another one, such as gnome-keyring."

@@ -24,10 +24,10 @@ struct ClientOptions {
 
   /// The client id; an error of code `usage` when nothing names one.
   var clientID: String {
-    get throws(Failure.Message) {
+    get throws(Failure) {
       guard let id = app.client ?? Settings.current.clientID else {
-        throw Failure.Message(
-          code: .usage, name: "no_client", message: "No client ID set.",
+        throw Failure(
+          "no_client", "No client ID set.", code: .usage,
           advice: "Add --client, or set LLAVERO_CLIENT_ID or \"client\" in the configuration: "
             + "llavero setup --client YOUR-APP-ID")
       }
@@ -37,7 +37,7 @@ struct ClientOptions {
 
   /// The authority to ask; an error of code `usage` for an address that is not an authority's.
   var namedAuthority: Authority {
-    get throws(Failure.Message) {
+    get throws(Failure) {
       var authority = Authority.default
       do throws(IdentityError) {
         if let address = app.authority ?? Settings.current.authority { authority = try Authority(address) }
@@ -47,8 +47,8 @@ struct ClientOptions {
         }
         return authority
       } catch {
-        throw Failure.Message(
-          code: .usage, name: "invalid_authority", message: error.message,
+        throw Failure(
+          "invalid_authority", error.message, code: .usage,
           advice: "An authority is an address such as https://login.microsoftonline.com/contoso.com.")
       }
     }
@@ -117,7 +117,7 @@ struct ClientOptions {
 
   private func configuration(
     minimumValidity: Double?, broker: BrokerPolicy
-  ) throws(Failure.Message) -> ClientConfiguration {
+  ) throws(Failure) -> ClientConfiguration {
     try cache.store.requireStore()
     let authority = try namedAuthority
     var configuration = ClientConfiguration(clientID: try clientID, authority: authority)

@@ -23,13 +23,13 @@ extension Settings {
       }
       return settings
     } catch {
-      Failure.exit(with: error.toolMessage)
+      Failure.exit(with: error.asFailure)
     }
   }()
 }
 
 extension ConfigurationError: ToolError {
-  var toolMessage: Failure.Message {
-    Failure.Message(code: .usage, name: name, message: message, advice: advice)
+  var asFailure: Failure {
+    Failure(name, message, code: .usage, advice: advice)
   }
 }

@@ -211,12 +211,11 @@ extension StoreOptions {
 
   /// The same; an error of code `usage` where the command line names a store besides.
   var lenderSocket: String? {
-    get throws(Failure.Message) {
+    get throws(Failure) {
       guard let path = socket, named != StoreSettings() else { return socket }
-      throw Failure.Message(
-        code: .usage, name: "borrowed",
-        message: "Tokens are borrowed from unix:\(path), and the command line names a store.",
-        advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
+      throw Failure(
+        "borrowed", "Tokens are borrowed from unix:\(path), and the command line names a store.",
+        code: .usage, advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
     }
   }
 
@@ -229,11 +228,11 @@ extension StoreOptions {
   }
 
   /// Throws where tokens are borrowed: there is no store then.
-  func requireStore() throws(Failure.Message) {
+  func requireStore() throws(Failure) {
     guard let path = socket else { return }
-    throw Failure.Message(
-      code: .usage, name: "borrowed",
-      message: "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
+    throw Failure(
+      "borrowed", "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
+      code: .usage,
       advice: "Run it where the lender runs, or set LLAVERO_FROM to off for the store of this machine.")
   }
 }

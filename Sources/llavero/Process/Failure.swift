@@ -10,11 +10,11 @@ import TokenCache
 
 /// An error that the tool can report: a command can throw it as it is.
 protocol ToolError: Error {
-  var toolMessage: Failure.Message { get }
+  var asFailure: Failure { get }
 }
 
-/// Reports an error and ends the process.
-enum Failure {
+/// An error as the person reads it.
+struct Failure: ToolError {
   /// The exit codes that the help text documents.
   enum Code: Int32, Sendable {
     case error = 1
@@ -24,27 +24,31 @@ enum Failure {
     case cancelled = 5
   }
 
-  /// An error as the person reads it.
-  struct Message: ToolError {
-    var code = Code.error
-    /// A stable name for programs.
-    let name: String
-    let message: String
-    var advice: String?
-    /// Whether a sign-in is required. The advice then ends with the command for that.
-    var needsSignIn = false
+  let code: Code
+  /// A stable name for programs.
+  let name: String
+  let message: String
+  private(set) var advice: String?
+  /// Whether a sign-in is required. The advice then ends with the command for that.
+  let needsSignIn: Bool
 
-    var toolMessage: Message { self }
+  init(
+    _ name: String, _ message: String, code: Code = .error, advice: String? = nil, needsSignIn: Bool = false
+  ) {
+    (self.code, self.name, self.message) = (code, name, message)
+    (self.advice, self.needsSignIn) = (advice, needsSignIn)
   }
+
+  var asFailure: Failure { self }
 
   /// Prints what went wrong to standard error and ends the process. `command` is the one that failed, once it is known.
   static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
-    guard var message = (error as? any ToolError)?.toolMessage else { exit(withParserError: error) }
-    if message.needsSignIn {
+    guard var failure = (error as? any ToolError)?.asFailure else { exit(withParserError: error) }
+    if failure.needsSignIn {
       let advice = (command as? any SignsIn)?.signInAdvice ?? "Sign in with \"llavero login\"."
-      message.advice = sentences(message.advice, advice)
+      failure.advice = sentences(failure.advice, advice)
     }
-    exit(with: message)
+    exit(with: failure)
   }
 
   /// Whether standard error is for an error in JSON alone.
@@ -72,25 +76,25 @@ enum Failure {
     }
     // A command that has reported its findings, such as doctor, throws an exit code alone.
     if text.isEmpty { Glibc.exit(code.rawValue) }
-    exit(with: Message(name: "error", message: text))
+    exit(with: Failure("error", text))
   }
 
-  static func exit(with message: Message) -> Never {
+  static func exit(with failure: Failure) -> Never {
     if wantsJSON {
-      let error: Members = ["code": message.name, "message": message.message, "advice": message.advice]
-      Terminal.error((try? json(["error": error])) ?? message.message)
+      let error: Members = ["code": failure.name, "message": failure.message, "advice": failure.advice]
+      Terminal.error((try? json(["error": error])) ?? failure.message)
     } else {
-      Terminal.error("llavero: " + printable(message.message))
-      if let advice = message.advice { Terminal.error(printable(advice)) }
+      Terminal.error("llavero: " + printable(failure.message))
+      if let advice = failure.advice { Terminal.error(printable(advice)) }
     }
-    Glibc.exit(message.code.rawValue)
+    Glibc.exit(failure.code.rawValue)
   }
 }
 
-extension Failure.Message {
+extension Failure {
   /// A person said no.
-  static func cancelled(_ message: String) -> Failure.Message {
-    Failure.Message(code: .cancelled, name: "cancelled", message: message)
+  static func cancelled(_ message: String) -> Failure {
+    Failure("cancelled", message, code: .cancelled)
   }
 
   static let setupAdvice =
@@ -105,7 +109,7 @@ extension Failure.Message {
 }
 
 extension CacheError: ToolError {
-  var toolMessage: Failure.Message {
+  var asFailure: Failure {
     let exitCode: Failure.Code =
       switch code {
       case .locked, .signedOut: .interactionRequired
@@ -116,7 +120,7 @@ extension CacheError: ToolError {
         .timedOut, .refused:
         .error
       }
-    return Failure.Message(code: exitCode, name: code.rawValue, message: message, advice: toolAdvice)
+    return Failure(code.rawValue, message, code: exitCode, advice: toolAdvice)
   }
 
   /// A library's advice, with the tool's commands, which the library does not know.
@@ -125,18 +129,18 @@ extension CacheError: ToolError {
     switch (code, underlyingError) {
     case (.locked, SecretServiceError.itemsLocked as SecretServiceError):
       return "Run the command again with --unlock to be asked, or let KeePassXC ask no more: "
-        + Failure.Message.accessSetting
+        + Failure.accessSetting
     case (.locked, is SecretServiceError):
       return "Unlock it, or run the command again with --unlock to be asked."
     case (_, SecretServiceError.encryptionRefused as SecretServiceError):
-      return Failure.Message.encryptionAdvice
+      return Failure.encryptionAdvice
     case (_, SealError.otherKeySource(let kind) as SealError):
       return "Use that: \(KeyChoice.forms(of: kind))."
     case (_, is SecretPortalError):
       return sentences(advice, "Keys: \(KeyChoice.forms).")
     case (_, SecretServiceError.noSessionBus as SecretServiceError),
       (_, SecretServiceError.noSecretService as SecretServiceError):
-      command = Failure.Message.setupAdvice
+      command = Failure.setupAdvice
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, is EtcdFailure):
@@ -151,8 +155,8 @@ extension CacheError: ToolError {
 }
 
 extension IdentityError: ToolError {
-  var toolMessage: Failure.Message {
-    if let cacheError { return cacheError.toolMessage }
+  var asFailure: Failure {
+    if let cacheError { return cacheError.asFailure }
     let exitCode: Failure.Code =
       switch code {
       case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
@@ -166,8 +170,8 @@ extension IdentityError: ToolError {
       case .invalidRequest where asksForSeveralResources: .usage
       default: .error
       }
-    return Failure.Message(
-      code: exitCode, name: code.rawValue, message: fullMessage, advice: toolAdvice,
+    return Failure(
+      code.rawValue, fullMessage, code: exitCode, advice: toolAdvice,
       needsSignIn: code == .interactionRequired && !mustBeResolvedByLender)
   }
 

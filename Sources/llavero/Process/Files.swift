@@ -6,7 +6,7 @@ import Glibc
 func inputName(_ path: String) -> String { path == "-" ? "Standard input" : path }
 
 /// Reads a file that the command line names, or standard input for `-`.
-func readInput(_ path: String) throws(Failure.Message) -> Data {
+func readInput(_ path: String) throws(Failure) -> Data {
   // Larger than any cache, small enough not to fill the memory by mistake.
   let limit = 256 << 20
   let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -16,17 +16,15 @@ func readInput(_ path: String) throws(Failure.Message) -> Data {
     return Data(bytes)
   }
   guard descriptor >= 0, errno == EFBIG else {
-    throw Failure.Message(
-      name: "unreadable", message: "\(inputName(path)) cannot be read: \(systemReason()).")
+    throw Failure("unreadable", "\(inputName(path)) cannot be read: \(systemReason()).")
   }
-  throw Failure.Message(
-    name: "too_large", message: "\(inputName(path)) is larger than the limit of \(limit >> 20) MiB.")
+  throw Failure("too_large", "\(inputName(path)) is larger than the limit of \(limit >> 20) MiB.")
 }
 
 /// Replaces a file atomically, and makes the directories above it with the mode of the XDG Base Directory Specification.
 func writeFile(
   _ path: String, _ contents: [UInt8], mode: UInt = 0o644, advice: String? = nil
-) throws(Failure.Message) {
+) throws(Failure) {
   try? makeDirectory(parentDirectory(of: path))
   guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else {
     throw .unwritable(path, advice: advice)
@@ -34,19 +32,18 @@ func writeFile(
 }
 
 /// Makes a new file of a key, which only this user may read, and the directory that it is in. A file that exists is an error.
-func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure.Message) {
+func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure) {
   try? makeDirectory(parentDirectory(of: path))
   guard writeNewFile(bytes, to: path) else { throw .unwritable(path) }
 }
 
-func removeFile(_ path: String) throws(Failure.Message) {
+func removeFile(_ path: String) throws(Failure) {
   guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .unwritable(path) }
 }
 
-extension Failure.Message {
+extension Failure {
   /// A file cannot be written or removed, for the reason of a system call.
-  static func unwritable(_ path: String, _ code: Int32 = errno, advice: String? = nil) -> Failure.Message {
-    Failure.Message(
-      name: "unwritable", message: "\(path) cannot be written: \(systemReason(code)).", advice: advice)
+  static func unwritable(_ path: String, _ code: Int32 = errno, advice: String? = nil) -> Failure {
+    Failure("unwritable", "\(path) cannot be written: \(systemReason(code)).", advice: advice)
   }
 }

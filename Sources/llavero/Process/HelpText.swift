@@ -36,7 +36,7 @@ enum HelpText {
 
   /// An error in a command line: one line, and another with a suggestion or the help's command. The message is the
   /// argument parser's, and the arguments are without the program.
-  static func usageError(_ message: String, in arguments: [String]) -> Failure.Message {
+  static func usageError(_ message: String, in arguments: [String]) -> Failure {
     var commands: [any ParsableCommand.Type] = [Llavero.self]
     var rest = arguments[...]
     while let command = rest.first.flatMap({ commands.last?.subcommand(named: $0) }) {
@@ -57,8 +57,7 @@ enum HelpText {
       hint = suggestion(for: word, among: names).map { "Did you mean \($0)?" }
     }
     if !text.hasSuffix(".") { text += "." }
-    return Failure.Message(
-      code: .usage, name: "usage", message: text, advice: hint ?? "See \"\(path) --help\".")
+    return Failure("usage", text, code: .usage, advice: hint ?? "See \"\(path) --help\".")
   }
 
   /// The parser lists values, and alternatives, on lines of their own.

@@ -11,9 +11,8 @@ enum Network {
       return try SoupHTTPTransport(unixSocket: path)
     } catch {
       guard case .invalidConfiguration(let reason) = error else { throw error }
-      throw Failure.Message(
-        code: .usage, name: "invalid_configuration",
-        message: "No tokens can be borrowed from unix:\(path). \(reason)")
+      throw Failure(
+        "invalid_configuration", "No tokens can be borrowed from unix:\(path). \(reason)", code: .usage)
     }
   }
 
@@ -30,14 +29,14 @@ enum Network {
 }
 
 extension HTTPTransportError: ToolError {
-  var toolMessage: Failure.Message {
+  var asFailure: Failure {
     switch self {
     case .invalidConfiguration(let reason):
-      Failure.Message(
-        code: .usage, name: "invalid_configuration", message: reason,
+      Failure(
+        "invalid_configuration", reason, code: .usage,
         advice: "LLAVERO_CA_BUNDLE, LLAVERO_ETCD_CA, SSL_CERT_FILE and https_proxy set up the connection.")
     case .cancelled: .cancelled("The request was cancelled.")
-    default: Failure.Message(code: .network, name: "network", message: "The network cannot be used: \(self).")
+    default: Failure("network", "The network cannot be used: \(self).", code: .network)
     }
   }
 }

@@ -9,22 +9,20 @@ enum ProcessSetup {
   /// and libdispatch waits forever for a thread that cannot be created.
   private static let addressSpace = 128
 
-  /// - Throws: `Failure.Message` when the process has too few descriptors or too little memory for any command.
-  static func run() throws(Failure.Message) {
+  /// - Throws: `Failure` when the process has too few descriptors or too little memory for any command.
+  static func run() throws(Failure) {
     preventCrashFiles()
     dropLibsecretWarning()
     openStandardStreams()
     guard canOpen(descriptors) else {
-      throw Failure.Message(
-        name: "too_few_descriptors",
-        message: "The limit of open files is too low: \(descriptors) more are needed.",
+      throw Failure(
+        "too_few_descriptors", "The limit of open files is too low: \(descriptors) more are needed.",
         advice: "Raise it, for example with: ulimit -n 1024")
     }
     guard canMap(addressSpace << 20) else {
-      throw Failure.Message(
-        name: "too_little_memory",
-        message:
-          "The limit of memory is too low: \(addressSpace) MiB more of address space are needed.",
+      throw Failure(
+        "too_little_memory",
+        "The limit of memory is too low: \(addressSpace) MiB more of address space are needed.",
         advice: "Raise it, for example with: ulimit -v unlimited")
     }
   }

@@ -43,15 +43,14 @@ enum Program {
   /// Passes the address that the desktop started the tool with to the "llavero login" that waits for it: one with an app's
   /// own scheme, for which "llavero scheme install" registered the tool.
   ///
-  /// - Throws: `Failure.Message` when no sign-in waits for it.
+  /// - Throws: `Failure` when no sign-in waits for it.
   private static func handOverRedirect() throws -> Bool {
     guard processArguments.count == 2, processArguments[1].contains(":"),
       let address = URL(string: processArguments[1]), address.isOwnScheme, address.state != nil
     else { return false }
     guard !RedirectHandover.handOver(address) else { return true }
-    throw Failure.Message(
-      name: "invalid_state", message: "No sign-in waits for this response.",
-      advice: "Run \"llavero login\" again.")
+    throw Failure(
+      "invalid_state", "No sign-in waits for this response.", advice: "Run \"llavero login\" again.")
   }
 
   /// Returns the command that the command line names, with its arguments.
@@ -61,8 +60,8 @@ enum Program {
   private static func parsedCommand() throws -> any ParsableCommand {
     guard !processArguments.isEmpty else {
       // Without arguments the tool prints its help, which a script would take for the output it expects.
-      throw Failure.Message(
-        name: "no_arguments", message: "The command line cannot be read.",
+      throw Failure(
+        "no_arguments", "The command line cannot be read.",
         advice: "Mount /proc, and start llavero without preloaded libraries.")
     }
     let arguments = Array(processArguments.dropFirst())

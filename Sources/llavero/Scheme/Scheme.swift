@@ -57,9 +57,8 @@ struct Scheme: ParsableCommand {
 
     func run() throws {
       guard let file = programFile(program), !file.contains(where: { "=%".contains($0) }) else {
-        throw Failure.Message(
-          code: .usage, name: "no_program",
-          message: "\(program) cannot be started by a desktop file.",
+        throw Failure(
+          "no_program", "\(program) cannot be started by a desktop file.", code: .usage,
           advice: "Name an executable file whose path contains neither \"=\" nor \"%\".")
       }
       let entry = SchemeEntry(
@@ -74,13 +73,13 @@ struct Scheme: ParsableCommand {
       if !replace, !hasMoved, let handler = SchemeHandler(of: scheme.name),
         handler.id != SchemeHandler.ownID(of: scheme.name)
       {
-        throw Failure.Message(
-          name: "taken", message: "\(scheme.name) already has another handler: \(handler.id).",
+        throw Failure(
+          "taken", "\(scheme.name) already has another handler: \(handler.id).",
           advice: "Replace it with --replace, until \"llavero scheme remove \(scheme.name)\".")
       }
       let path = SchemeEntry.path(of: scheme.name)
       try writeFile(path, Array(entry.text.utf8))
-      do throws(Failure.Message) {
+      do throws(Failure) {
         try SchemeDefaults.change(scheme.name, isInstalled: true)
       } catch {
         if existing == nil { try? removeFile(path) }
@@ -101,12 +100,12 @@ struct Scheme: ParsableCommand {
     }
 
     /// Takes the lock for changes of the lists.
-    static func lock() throws(Failure.Message) -> HeldLockFile {
+    static func lock() throws(Failure) -> HeldLockFile {
       do throws(PrivateFileError) {
         return try HeldLockFile(
           directory: RuntimeDirectory(environment: processEnvironment()).path, name: "schemes.lock")
       } catch {
-        throw Failure.Message(name: "unavailable", message: "\(error)")
+        throw Failure("unavailable", "\(error)")
       }
     }
   }
@@ -136,8 +135,8 @@ struct Scheme: ParsableCommand {
       // Also where the desktop file was removed by hand.
       try SchemeDefaults.change(scheme.name, isInstalled: false)
       guard isInstalled else {
-        throw Failure.Message(
-          name: "not_found", message: "\(scheme.name) was not installed.",
+        throw Failure(
+          "not_found", "\(scheme.name) was not installed.",
           advice: "\"llavero scheme list\" lists the installed handlers.")
       }
       let path = SchemeEntry.path(of: scheme.name)

@@ -8,15 +8,15 @@ enum SchemeDefaults {
 
   /// Puts a scheme's desktop file before all others, or removes it. Earlier handlers stay behind it, and are used again
   /// when it is removed; the rest of the file is unchanged, to the byte. After an error nothing is changed.
-  static func change(_ scheme: String, isInstalled: Bool) throws(Failure.Message) {
+  static func change(_ scheme: String, isInstalled: Bool) throws(Failure) {
     let path = linkTarget("\(DesktopDirectories.configuration)/mimeapps.list")
     let old: [UInt8]
     do {
       old = try readFile(path, limit: limit) ?? []
       _ = try KeyFile(old)
     } catch {
-      throw Failure.Message(
-        name: "unreadable", message: "\(path) cannot be read and is unchanged: \(error)",
+      throw Failure(
+        "unreadable", "\(path) cannot be read and is unchanged: \(error)",
         advice: "Fix it, and run the command again.")
     }
     let own = SchemeHandler.ownID(of: scheme)
@@ -33,7 +33,7 @@ enum SchemeDefaults {
   }
 
   /// Checks that the user's lists are regular files: GLib would wait for a writer of a pipe.
-  static func checkLists() throws(Failure.Message) {
+  static func checkLists() throws(Failure) {
     let desktops = (processEnvironment()["XDG_CURRENT_DESKTOP"] ?? "").split(separator: ":")
     let names =
       ["mimeapps.list", "defaults.list", "mimeinfo.cache"]
@@ -44,8 +44,7 @@ enum SchemeDefaults {
           _ = try readFile(path, limit: limit)
         } catch {
           guard case .notRegular = error else { continue }
-          throw Failure.Message(
-            name: "unreadable", message: "\(error)", advice: "Remove it, and run the command again.")
+          throw Failure("unreadable", "\(error)", advice: "Remove it, and run the command again.")
         }
       }
     }

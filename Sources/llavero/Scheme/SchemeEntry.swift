@@ -59,19 +59,19 @@ struct SchemeEntry {
 
 extension SchemeEntry {
   /// Reads the entry of a scheme; `nil` without one. The file of another user is an error.
-  init?(existing scheme: String) throws(Failure.Message) {
+  init?(existing scheme: String) throws(Failure) {
     let path = Self.path(of: scheme)
     guard FileStatus(path) != nil else { return nil }
     let contents: [UInt8]?
     do throws(PrivateFileError) {
       contents = try readPrivateFile(path, limit: Self.limit, openToOthers: true)
     } catch {
-      throw Failure.Message(name: "unreadable", message: "\(error)")
+      throw Failure("unreadable", "\(error)")
     }
     let keys = contents.flatMap { try? KeyFile($0) }?[Self.group] ?? [:]
     guard keys[Self.mark] == scheme else {
-      throw Failure.Message(
-        name: "exists", message: "\(path) already exists and was not written by \"llavero scheme install\".",
+      throw Failure(
+        "exists", "\(path) already exists and was not written by \"llavero scheme install\".",
         advice: "Check which program wrote it, and remove it if it is not needed.")
     }
     let command = keys["Exec"].flatMap(words(ofExec:)) ?? []

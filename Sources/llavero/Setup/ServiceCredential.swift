@@ -11,12 +11,12 @@ struct ServiceCredential {
   let name: String
   let path: String
 
-  /// - Throws: `Failure.Message` of code `usage` for a name that would be another thing in the unit.
-  init(name: String, path: String?) throws(Failure.Message) {
+  /// - Throws: `Failure` of code `usage` for a name that would be another thing in the unit.
+  init(name: String, path: String?) throws(Failure) {
     let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
     guard isPlain, !name.hasPrefix(".") else {
-      throw Failure.Message(
-        code: .usage, name: "invalid_name", message: "Invalid credential name \"\(name)\".",
+      throw Failure(
+        "invalid_name", "Invalid credential name \"\(name)\".", code: .usage,
         advice: "Use letters, digits, \"-\", \"_\" and \".\".")
     }
     self.name = name
@@ -33,19 +33,19 @@ struct ServiceCredential {
 
   /// Makes a key, has it encrypted, and writes that. The key itself is in no file: it is sent through a pipe. Returns what
   /// systemd-creds printed on standard error.
-  func make() async throws(Failure.Message) -> [String] {
+  func make() async throws(Failure) -> [String] {
     guard let program = programFile("systemd-creds") else {
-      throw Failure.Message(
-        name: "no_systemd_creds", message: "systemd-creds, which encrypts credentials, is not installed.",
+      throw Failure(
+        "no_systemd_creds", "systemd-creds, which encrypts credentials, is not installed.",
         advice: "It comes with systemd 250 and later. Without it use a key file: --key file:PATH")
     }
     let late = failure("it timed out")
     return try await BlockingQueue(label: "llavero.credential").run(
       timeout: .seconds(120), onCancel: late, onTimeout: late
-    ) { (cancellable) throws(Failure.Message) in try make(by: program, cancellable) }
+    ) { (cancellable) throws(Failure) in try make(by: program, cancellable) }
   }
 
-  private func make(by program: String, _ cancellable: Cancellable) throws(Failure.Message) -> [String] {
+  private func make(by program: String, _ cancellable: Cancellable) throws(Failure) -> [String] {
     guard let input = openPipe() else { throw failure(systemReason()) }
     defer { close(input.reading) }
     var key = randomBytes(32)
@@ -68,10 +68,10 @@ struct ServiceCredential {
     return lines.map { "systemd-creds: \($0)" }
   }
 
-  private func failure(_ reason: String) -> Failure.Message {
-    Failure.Message(
-      name: "not_encrypted",
-      message: "systemd-creds did not encrypt the credential \(name): "
+  private func failure(_ reason: String) -> Failure {
+    Failure(
+      "not_encrypted",
+      "systemd-creds did not encrypt the credential \(name): "
         + (reason.isEmpty ? "no reason given" : reason),
       advice: geteuid() == 0
         ? "It needs a TPM, or /var/lib/systemd on a disk. Without either use a key file: --key file:PATH"

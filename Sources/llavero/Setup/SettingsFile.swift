@@ -9,20 +9,18 @@ struct SettingsFile {
   private var text: KeyFileText
   private static let group = "llavero"
 
-  /// - Throws: `Failure.Message` where the environment names no directory, or the file cannot be read.
-  init(environment: [String: String]) throws(Failure.Message) {
+  /// - Throws: `Failure` where the environment names no directory, or the file cannot be read.
+  init(environment: [String: String]) throws(Failure) {
     guard let path = Settings.path(environment: environment) else {
-      throw Failure.Message(
-        code: .usage, name: "no_configuration",
-        message: "The configuration has no directory: HOME is not set.",
+      throw Failure(
+        "no_configuration", "The configuration has no directory: HOME is not set.", code: .usage,
         advice: "Set HOME or XDG_CONFIG_HOME.")
     }
     self.path = linkTarget(path)
     do throws(PrivateFileError) {
       text = KeyFileText(try readFile(path, limit: 1 << 20) ?? [])
     } catch {
-      throw Failure.Message(
-        code: .usage, name: "invalid_configuration", message: "The configuration cannot be read: \(error)")
+      throw Failure("invalid_configuration", "The configuration cannot be read: \(error)", code: .usage)
     }
   }
 
@@ -37,7 +35,7 @@ struct SettingsFile {
   }
 
   /// Puts the contents in the file's place, which only this user may read from then on. After an error it is as it was.
-  func write() throws(Failure.Message) {
+  func write() throws(Failure) {
     try writeFile(path, text.contents, mode: 0o600, advice: "XDG_CONFIG_HOME can name another directory.")
   }
 }

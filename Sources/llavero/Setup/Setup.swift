@@ -144,8 +144,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         : proposal
     }
     if !store.kind.takesKey, storeOptions.key != nil {
-      throw Failure.Message(
-        code: .usage, name: "no_key", message: "The keyring store has no key of its own.",
+      throw Failure(
+        "no_key", "The keyring store has no key of its own.", code: .usage,
         advice: "Leave out --key, or choose another --store.")
     }
     groupOption.named = groupOption.named ?? current.group
@@ -182,14 +182,12 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   }
 
   /// The credential for a service; `nil` where the key is another, or this process is the service and has it.
-  private func newCredential() throws(Failure.Message) -> ServiceCredential? {
+  private func newCredential() throws(Failure) -> ServiceCredential? {
     guard case .credential(let name)? = storeOptions.key, !ServiceCredential.isGiven(name) else {
       guard credentialFile == nil else {
-        throw Failure.Message(
-          code: .usage, name: "no_credential",
-          message: "--credential-file is for a new credential, and none is made.",
-          advice:
-            "Leave it out, or add --key credential:NAME outside of its service.")
+        throw Failure(
+          "no_credential", "--credential-file is for a new credential, and none is made.", code: .usage,
+          advice: "Leave it out, or add --key credential:NAME outside of its service.")
       }
       return nil
     }
@@ -197,10 +195,9 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     return try ServiceCredential(name: name, path: credentialFile)
   }
 
-  private func checkWhole(_ path: String) throws(Failure.Message) {
+  private func checkWhole(_ path: String) throws(Failure) {
     guard path.hasPrefix("/") else {
-      throw Failure.Message(
-        code: .usage, name: "relative_path", message: "The path of a key file must be absolute: \(path).")
+      throw Failure("relative_path", "The path of a key file must be absolute: \(path).", code: .usage)
     }
   }
 
@@ -226,9 +223,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     let cache = try client.cache.cache
     try await cache.prepareStore()
     if let fault = try await cache.store.probe() {
-      throw Failure.Message(
-        name: "store_failed", message: fault,
-        advice: "Run \"llavero doctor\". The configuration was not changed.")
+      throw Failure(
+        "store_failed", fault, advice: "Run \"llavero doctor\". The configuration was not changed.")
     }
   }
 

@@ -14,7 +14,7 @@ enum AccountList {
     }
     if !isEmptyAllowed, accounts.isEmpty {
       try snapshot.checkComplete()
-      throw Failure.Message.notSignedIn(name, in: snapshot)
+      throw Failure.notSignedIn(name, in: snapshot)
     }
     if output.json {
       return try Terminal.out([

@@ -48,7 +48,7 @@ extension PublicClient {
       let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
     }
-    if let name, accounts.isEmpty, broker is LoanBroker { throw Failure.Message.notLent(name) }
+    if let name, accounts.isEmpty, broker is LoanBroker { throw Failure.notLent(name) }
     return try accounts.only(named: name, in: snapshot, because: found.brokerFailure)
   }
 
@@ -99,14 +99,14 @@ extension [Account] {
   func only(
     named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil,
     orExitWith exitCode: Failure.Code = .interactionRequired
-  ) throws(Failure.Message) -> Account {
+  ) throws(Failure) -> Account {
     guard let account = first else { throw .notSignedIn(name, in: snapshot, because: failure) }
     guard count == 1 else {
       let shown = 5
       let names = prefix(shown).map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
       let rest = count > shown ? " and \(count - shown) more, which \"llavero status\" lists" : ""
-      throw Failure.Message(
-        code: exitCode, name: "ambiguous", message: "\(count) accounts are signed in.",
+      throw Failure(
+        "ambiguous", "\(count) accounts are signed in.", code: exitCode,
         advice: "Choose one with --account NAME: " + names.joined(separator: "; ") + rest + ".")
     }
     return account
@@ -129,13 +129,13 @@ extension AccountFilter {
 }
 
 extension Error {
-  var isNotSignedIn: Bool { (self as? Failure.Message)?.name == "not_signed_in" }
+  var isNotSignedIn: Bool { (self as? Failure)?.name == "not_signed_in" }
 }
 
-extension Failure.Message {
-  fileprivate static func notLent(_ name: String) -> Failure.Message {
-    Failure.Message(
-      code: .usage, name: "not_lent", message: "The tokens of \(name) are not lent.",
+extension Failure {
+  fileprivate static func notLent(_ name: String) -> Failure {
+    Failure(
+      "not_lent", "The tokens of \(name) are not lent.", code: .usage,
       advice: "\"llavero status\" shows the account whose tokens are.")
   }
 
@@ -143,7 +143,7 @@ extension Failure.Message {
   /// accounts of other clients; the failure says why the broker lists none.
   static func notSignedIn(
     _ name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
-  ) -> Failure.Message {
+  ) -> Failure {
     // An account without a refresh token was signed out.
     let renewable = snapshot?.renewableAccounts ?? []
     let isInGroup = AccountFilter.filters(named: name).contains { filter in
@@ -154,9 +154,9 @@ extension Failure.Message {
       isInGroup
       ? "\(name.map { "\($0) is" } ?? "Accounts are") signed in for other apps of this group, not for this client."
       : name.map { "\($0) is not signed in." } ?? "No account is signed in."
-    return Failure.Message(
-      code: .interactionRequired, name: "not_signed_in",
-      message: sentences(message, failure?.asBrokerProblem), advice: failure?.advice, needsSignIn: true)
+    return Failure(
+      "not_signed_in", sentences(message, failure?.asBrokerProblem), code: .interactionRequired,
+      advice: failure?.advice, needsSignIn: true)
   }
 }
 

@@ -72,7 +72,7 @@ struct Status: AsyncParsableCommand, SignsIn {
     let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
     let clientID = client.configuration.clientID
     guard !found.accounts.isEmpty else {
-      throw Failure.Message.notSignedIn(account.named, in: snapshot, because: found.brokerFailure)
+      throw Failure.notSignedIn(account.named, in: snapshot, because: found.brokerFailure)
     }
     let now = Date()
     let tokens = Dictionary(

@@ -52,18 +52,18 @@ enum Terminal {
     return answer == "y" || answer == "yes"
   }
 
-  /// Throws where no person can confirm something: a `Failure.Message` of code `interactionRequired`.
-  static func requirePerson(_ outcome: String, advice: String) throws(Failure.Message) {
+  /// Throws where no person can confirm something: a `Failure` of code `interactionRequired`.
+  static func requirePerson(_ outcome: String, advice: String) throws(Failure) {
     guard !isInput else { return }
-    throw Failure.Message(
-      code: .interactionRequired, name: "confirmation_required",
-      message: "\(outcome): confirmation required.", advice: advice)
+    throw Failure(
+      "confirmation_required", "\(outcome): confirmation required.", code: .interactionRequired,
+      advice: advice)
   }
 
   /// Asks a question until the answer is valid. An empty answer is the proposal; the end of standard input cancels.
   static func ask<Answer>(
     _ question: String, _ proposal: String, _ answer: (String) -> Answer?
-  ) throws(Failure.Message) -> Answer {
+  ) throws(Failure) -> Answer {
     while true {
       errors.write(question + (proposal.isEmpty ? ": " : " [\(proposal)]: "))
       guard let line = readLine() else {

@@ -75,8 +75,8 @@ struct Get: AsyncParsableCommand, SignsIn {
     guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
     guard !response.body.isEmpty else { return }
     guard let text = String(validating: response.body, as: UTF8.self) else {
-      throw Failure.Message(
-        name: "not_text", message: "The response is not text, so it is not printed on a terminal.",
+      throw Failure(
+        "not_text", "The response is not text, so it is not printed on a terminal.",
         advice: "Redirect it to a file, such as with \"> response\".")
     }
     let isJSON = response.headers[.contentType]?.contains("json") ?? false
@@ -179,8 +179,8 @@ extension ClientOptions {
       return try GraphCloud(baseURL: url)
     }
     guard let cloud = GraphCloud.cloud(for: authority) else {
-      throw Failure.Message(
-        code: .usage, name: "no_graph", message: "There is no Microsoft Graph for \(authority).",
+      throw Failure(
+        "no_graph", "There is no Microsoft Graph for \(authority).", code: .usage,
         advice: "Set LLAVERO_GRAPH_URL, such as to https://graph.microsoft.com/v1.0.")
     }
     return cloud
@@ -188,8 +188,8 @@ extension ClientOptions {
 }
 
 extension GraphError: ToolError {
-  var toolMessage: Failure.Message {
-    if let identityError { return identityError.toolMessage }
+  var asFailure: Failure {
+    if let identityError { return identityError.asFailure }
     let exitCode: Failure.Code =
       switch code {
       case .invalidRequest: .usage
@@ -203,8 +203,8 @@ extension GraphError: ToolError {
     let details = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
     let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
     let needsSignIn = exitCode == .interactionRequired
-    return Failure.Message(
-      code: exitCode, name: code.rawValue, message: message + suffix, advice: needsSignIn ? nil : advice,
+    return Failure(
+      code.rawValue, message + suffix, code: exitCode, advice: needsSignIn ? nil : advice,
       needsSignIn: needsSignIn)
   }
 }

@@ -97,8 +97,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
         loan, at: place, client: client, isOpenToAnyUser: isOpenToAnyUser, asking: prompt?.ask,
         log: log.report)
     } catch {
-      throw Failure.Message(
-        name: "cannot_listen", message: error.description,
+      throw Failure(
+        "cannot_listen", error.description,
         advice: "Choose another address with --socket or --port, or end the other program.")
     }
     try await show(lender, log)
@@ -136,9 +136,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
     case .socket(let path):
       // A line break would begin another line of what a shell reads.
       guard printable(path) == path else {
-        throw Failure.Message(
-          code: .usage, name: "cannot_listen",
-          message: "The socket's path has a control character.",
+        throw Failure(
+          "cannot_listen", "The socket's path has a control character.", code: .usage,
           advice: "Choose another path with --socket.")
       }
       from = "unix:" + path

@@ -11,16 +11,15 @@ struct LendPrompt: Sendable {
   private let account: Account
   private let queue = BlockingQueue(label: "llavero.prompt")
 
-  /// - Throws: `Failure.Message` where no question can be shown.
-  init(account: Account) async throws(Failure.Message) {
+  /// - Throws: `Failure` where no question can be shown.
+  init(account: Account) async throws(Failure) {
     self.account = account
     if Self.foregroundTerminal({ _ in true }) == true { return }
-    let unavailable = Failure.Message(
-      name: "nobody_to_ask",
-      message: "--ask needs a terminal, or a desktop that shows notifications with buttons.",
+    let unavailable = Failure(
+      "nobody_to_ask", "--ask needs a terminal, or a desktop that shows notifications with buttons.",
       advice: "Leave out --ask, or run the command in a terminal.")
     let canAsk = try await queue.run(timeout: Self.timeout, onCancel: unavailable, onTimeout: unavailable) {
-      (cancellable) throws(Failure.Message) in DesktopQuestion.isAvailable(cancellable)
+      (cancellable) throws(Failure) in DesktopQuestion.isAvailable(cancellable)
     }
     if !canAsk { throw unavailable }
   }

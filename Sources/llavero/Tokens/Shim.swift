@@ -137,11 +137,9 @@ struct ShimDirectory: ParsableArguments {
   }
 
   var path: String {
-    get throws(Failure.Message) {
+    get throws(Failure) {
       if let path = directory ?? Self.default { return path }
-      throw Failure.Message(
-        code: .usage, name: "no_home", message: "HOME is not set.",
-        advice: "Name a directory with --directory.")
+      throw Failure("no_home", "HOME is not set.", code: .usage, advice: "Name a directory with --directory.")
     }
   }
 }
@@ -154,11 +152,11 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
   /// Writes the script, and returns its path. An earlier one is replaced, another file is not.
-  func install(in directory: String, broker: BrokerPolicy?) throws(Failure.Message) -> String {
+  func install(in directory: String, broker: BrokerPolicy?) throws(Failure) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path) == nil || isStandIn(path) else {
-      throw Failure.Message(
-        name: "exists", message: "\(path) already exists and is not a stand-in.",
+      throw Failure(
+        "exists", "\(path) already exists and is not a stand-in.",
         advice: "Choose another directory with --directory.")
     }
     // With the user's own mode: other users may run it.
@@ -169,14 +167,13 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   }
 
   /// Removes the script, but no other file, and returns its path.
-  func remove(from directory: String) throws(Failure.Message) -> String {
+  func remove(from directory: String) throws(Failure) -> String {
     let path = "\(directory)/\(rawValue)"
     guard FileStatus(path)?.isRegular == true, isStandIn(path) else {
       let exists = FileStatus(path) != nil
-      throw Failure.Message(
-        name: exists ? "foreign" : "not_found",
-        message: exists
-          ? "\(path) was not removed: it is not a stand-in by llavero." : "\(path) does not exist.",
+      throw Failure(
+        exists ? "foreign" : "not_found",
+        exists ? "\(path) was not removed: it is not a stand-in by llavero." : "\(path) does not exist.",
         advice: "\"llavero shim list\" lists the stand-ins.")
     }
     try removeFile(path)

@@ -63,8 +63,8 @@ struct Token: AsyncParsableCommand, SignsIn {
       minimumValidity: minimumValidity?.seconds, broker: broker.policy, account: account,
       scopes: scope.scopes, forceRefresh: forcesRefresh)
     if let minimumValidity, let end = result.expiresOn, end < Date() + minimumValidity.seconds {
-      throw Failure.Message(
-        name: "short_lived", message: "No token is valid for that long.",
+      throw Failure(
+        "short_lived", "No token is valid for that long.",
         advice: "Ask for less with --min-validity, or try again later.")
     }
     Terminal.out(

@@ -20,8 +20,8 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// Formats a token, without a line break at the end. kubectl names its API version in the environment.
   func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
     guard result.isWellFormed else {
-      throw Failure.Message(
-        name: "invalid_token", message: "The access token has invalid characters.",
+      throw Failure(
+        "invalid_token", "The access token has invalid characters.",
         advice: "Get a new one with --force-refresh.")
     }
     return switch self {
@@ -66,16 +66,15 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
 
   /// The version of kubectl's API that it asks for; the response must be of the same one.
   /// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
-  private static func kubernetesVersion(_ environment: [String: String]) throws(Failure.Message) -> String {
+  private static func kubernetesVersion(_ environment: [String: String]) throws(Failure) -> String {
     struct Request: Decodable { let apiVersion: String }
     let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
     let request = environment["KUBERNETES_EXEC_INFO"] ?? ""
     if request.isEmpty { return versions[0] }
     let asked = (try? JSONDecoder().decode(Request.self, from: Data(request.utf8)))?.apiVersion
     if let asked, versions.contains(asked) { return asked }
-    throw Failure.Message(
-      code: .usage, name: "invalid_exec_info",
-      message: "KUBERNETES_EXEC_INFO asks for an unknown version.",
+    throw Failure(
+      "invalid_exec_info", "KUBERNETES_EXEC_INFO asks for an unknown version.", code: .usage,
       advice: "Known versions: \(versions.joined(separator: " and ")).")
   }
 }
