@@ -480,7 +480,8 @@ struct DoctorTests {
       ("LLAVERO_CA_BUNDLE", "/proc/nonexistent.pem"), ("SSL_CERT_FILE", "/proc/nonexistent.pem"),
       ("SSL_CERT_FILE", file),
     ] {
-      try examine(tool, with: [variable: path]).exits(1).finds("ca_bundle", "problem", saying: path)
+      try examine(tool, with: [variable: path]).exits(1)
+        .finds("ca_bundle", "problem", saying: path, "Set \(variable)")
     }
     let torn = try home.file("torn.pem", "-----BEGIN CERTIFICATE-----\nMIIB")
     let pipe = home.path + "/pipe.pem"

@@ -96,14 +96,15 @@ extension Check {
         "No server can be trusted: \(system) contains no certificates.",
         advice: "sudo apt-get install ca-certificates")
     }
-    return trust(in: path, variable: "LLAVERO_CA_BUNDLE", otherwise: "the system's")
+    let variable = Settings.current.caBundle == nil ? "SSL_CERT_FILE" : Setting.caBundle.variable
+    return trust(in: path, variable: variable, otherwise: "the system's")
   }
 
   /// Checks the certificates that are trusted for etcd alone.
   static let etcdCA = Check(name: "etcd_ca") { setup in
     guard let path = setup.options.settings.etcdCA else { return [] }
     return trust(
-      in: path, for: " for etcd", variable: "LLAVERO_ETCD_CA", otherwise: "those of other connections")
+      in: path, for: " for etcd", variable: Setting.etcdCA.variable, otherwise: "those of other connections")
   }
 
   /// Loads a file of certificates as a connection does.

@@ -5,7 +5,6 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import MSALExtensionsStore
-import Synchronization
 import TokenCache
 
 extension CompletionKind {
@@ -56,18 +55,16 @@ enum Completion {
     _ words: [String], in search: @escaping @Sendable (TokenCacheAccessor) async throws -> [String]
   ) -> [String] {
     guard let cache = cache(words) else { return [] }
-    let (candidates, end) = (Candidates(), DispatchSemaphore(value: 0))
+    // The semaphore orders its uses.
+    nonisolated(unsafe) var found: [String] = []
+    let end = DispatchSemaphore(value: 0)
     Task.detached {
-      let found = (try? await search(cache)) ?? []
-      candidates.list.withLock { $0 = found }
+      let candidates = try? await search(cache)
+      unsafe found = candidates ?? []
       end.signal()
     }
     end.wait()
-    return candidates.list.withLock { $0 }
-  }
-
-  private final class Candidates: Sendable {
-    let list = Mutex<[String]>([])
+    return unsafe found
   }
 
   /// The cache that the words name; `nil` for one that is not on this machine.
