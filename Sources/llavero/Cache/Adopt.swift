@@ -115,7 +115,12 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
     _ peer: PeerCache, _ path: String, into cache: TokenCacheAccessor, _ declined: inout [String]
   ) async throws(AdoptionError) -> Members {
     let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: cache) {
-      reportImport(of: path, $0)
+      imported in
+      if !output.json {
+        Terminal.out(
+          "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
+            + "\(imported.kept) there already.")
+      }
       if keep { return false }
       if confirmRemoval(of: peer, path) { return true }
       declined.append(path)
@@ -147,13 +152,6 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
         "in_use", "\(path) was not moved: it keeps changing.",
         advice: "Stop the program that writes to it, and try again.")
     }
-  }
-
-  private func reportImport(of path: String, _ imported: ImportSummary) {
-    if output.json { return }
-    Terminal.out(
-      "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
-        + "\(imported.kept) there already.")
   }
 
   private func confirmRemoval(of peer: PeerCache, _ path: String) -> Bool {

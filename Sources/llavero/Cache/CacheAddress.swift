@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import MSALExtensionsStore
 
 /// What `import` reads and `export` writes.

@@ -44,7 +44,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<TargetSide>
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
-  @OptionGroup(visibility: .hidden) var former: FormerExportOptions
+  @OptionGroup(visibility: .hidden) var former: FormerPeerOptions<TargetSide>
 
   func validate() throws {
     switch try target {
@@ -59,7 +59,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
 
   private var target: CacheAddress {
     get throws {
-      guard let name = former.target else { return try CacheAddress(address ?? "-", peer, side) }
+      guard let name = former.name else { return try CacheAddress(address ?? "-", peer, side) }
       guard address == nil || address == "-" else { throw ValidationError("With --to, name no file.") }
       return .peer(try peer.peer(named: name))
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import MicrosoftGraph
 import TokenCache
 
@@ -167,12 +166,8 @@ struct FormerSideOptions<Side: CopySide>: ParsableArguments {
   }
 }
 
-struct FormerImportOptions: ParsableArguments {
-  @Option(name: .customLong("from"), help: "Another program's cache.")
-  var source: String?
-}
-
-struct FormerExportOptions: ParsableArguments {
-  @Option(name: .customLong("to"), help: "Another program's cache.")
-  var target: String?
+/// The cache of another program, as `import` and `export` took it.
+struct FormerPeerOptions<Side: CopySide>: ParsableArguments {
+  @Option(name: .customLong(Side.name), help: "Another program's cache.")
+  var name: String?
 }

@@ -41,16 +41,16 @@ struct Import: AsyncParsableCommand, GroupCommand {
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<SourceSide>
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
-  @OptionGroup(visibility: .hidden) var former: FormerImportOptions
+  @OptionGroup(visibility: .hidden) var former: FormerPeerOptions<SourceSide>
 
   func validate() throws { _ = try source }
 
   private var source: CacheAddress {
     get throws {
-      guard (address == nil) != (former.source == nil) else {
+      guard (address == nil) != (former.name == nil) else {
         throw ValidationError("Name a file, a cache of another program, or a store.")
       }
-      if let name = former.source { return .peer(try peer.peer(named: name)) }
+      if let name = former.name { return .peer(try peer.peer(named: name)) }
       return try CacheAddress(address ?? "-", peer, side)
     }
   }

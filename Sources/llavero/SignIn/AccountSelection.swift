@@ -48,7 +48,11 @@ extension PublicClient {
       let atHome = accounts.filter { $0.tenantProfiles.contains(where: \.isHomeTenant) }
       accounts = [named, atHome].first { $0.count == 1 } ?? accounts
     }
-    if let name, accounts.isEmpty, broker is LoanBroker { throw Failure.notLent(name) }
+    if let name, accounts.isEmpty, broker is LoanBroker {
+      throw Failure(
+        "not_lent", "The tokens of \(name) are not lent.", code: .usage,
+        advice: "\"llavero status\" shows the account whose tokens are.")
+    }
     return try accounts.only(named: name, in: snapshot, because: found.brokerFailure)
   }
 
@@ -133,12 +137,6 @@ extension Error {
 }
 
 extension Failure {
-  fileprivate static func notLent(_ name: String) -> Failure {
-    Failure(
-      "not_lent", "The tokens of \(name) are not lent.", code: .usage,
-      advice: "\"llavero status\" shows the account whose tokens are.")
-  }
-
   /// No account is signed in to the client, or not the one with a name. The group's contents, where they are known, may have
   /// accounts of other clients; the failure says why the broker lists none.
   static func notSignedIn(

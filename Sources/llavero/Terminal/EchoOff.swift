@@ -7,7 +7,7 @@ import Synchronization
 /// If the process ends meanwhile, also by a signal, the terminal's settings are restored; only SIGKILL leaves it without an
 /// echo. A signal that would end the process stays pending until it is read. There is one such terminal at a time.
 struct EchoOff: Sendable {
-  enum Event {
+  enum Event: Equatable {
     case typing
     case signal(Int32)
     /// ``wake()`` was called.

@@ -47,31 +47,22 @@ final class PastedLines: Sendable {
     var end: Line.End?
     show(line)
     while true {
-      switch echo.wait(milliseconds: end == nil ? -1 : Self.pause) {
-      case .typing:
+      let event = echo.wait(milliseconds: end == nil ? -1 : Self.pause)
+      if event == .typing {
         var buffer = [UInt8](repeating: 0, count: 4096)
         defer { wipe(&buffer) }
         let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
         if count < 0 && errno == EINTR { continue }
-        guard count > 0 else {
-          clear()
-          return nil
+        if count > 0 {
+          // Text after the line's end belongs to the same paste, and is dropped.
+          if end == nil { end = line.take(buffer[..<count], limit: Self.limit) }
+          if end == nil { show(line) }
+          continue
         }
-        // Text after the line's end belongs to the same paste, and is dropped.
-        guard end == nil else { continue }
-        end = line.take(buffer[..<count], limit: Self.limit)
-        if end == nil { show(line) }
-      case .signal(let number):
-        clear()
-        echo.end(by: number)
-        return nil
-      case .wake:
-        clear()
-        return nil
-      case nil:
-        clear()
-        return end == .line ? line.text : nil
       }
+      Terminal.status("", isDone: true)
+      if case .signal(let number)? = event { echo.end(by: number) }
+      return event == nil && end == .line ? line.text : nil
     }
   }
 
@@ -79,8 +70,6 @@ final class PastedLines: Sendable {
     let count = line.bytes.count
     Terminal.status(count == 0 ? "\(prompt): " : "\(prompt) (\(count) characters)", isDone: false)
   }
-
-  private func clear() { Terminal.status("", isDone: true) }
 }
 
 /// The part of a line that was pasted so far.

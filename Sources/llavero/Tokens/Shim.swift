@@ -189,7 +189,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
 
   /// The script reads its arguments from the front and appends the options of llavero behind them.
   private func script(_ broker: BrokerPolicy?) -> String {
-    let broker = broker.map { " --broker " + $0.rawValue } ?? ""
+    let (parts, broker) = (parts, broker.map { " --broker " + $0.rawValue } ?? "")
     let llavero = shellQuoted(executableFile() ?? "llavero")
     return #"""
       #!/bin/sh
@@ -204,7 +204,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
           shift
           left=$((left - 1))
           case $option in
-            \#(flags)) continue ;;
+            \#(parts.flag)) continue ;;
             --*=*) value=${option#*=} option=${option%%=*} ;;
             -*)
               [ "$left" -gt 0 ] || return
@@ -221,7 +221,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
           case $option in
             --output | -o) form=$value ;;
             --scope) set -- "$@" --scope "$value"; scoped=1 ;;
-      \#(options)
+      \#(parts.options)
             *) return ;;
           esac
         done
@@ -233,11 +233,11 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         [ "$scoped" ] || set -- "$@" --scope '\#(Self.manager)/.default'
         \#(llavero) token --output "$form"\#(broker) "$@"
         status=$?
-        [ "$status" -ne 3 ] || echo \#(notSignedIn) >&2
+        [ "$status" -ne 3 ] || echo \#(parts.notSignedIn) >&2
         exit "$status"
       }
 
-      [ "$1 $2" != "\#(call)" ] || answer "$@"
+      [ "$1 $2" != "\#(parts.call)" ] || answer "$@"
 
       # Other calls go to the next program of this name.
       set -f
@@ -248,7 +248,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         { read -r line; read -r line; } <"$file"
         [ "$line" = '\#(Self.mark)' ] || exec "$file" "$@"
       done
-      echo "\#(rawValue): This stand-in by Llavero only handles \"\#(rawValue) \#(call)\", and there is no other \#(rawValue) on PATH." >&2
+      echo "\#(rawValue): This stand-in by Llavero only handles \"\#(rawValue) \#(parts.call)\", and there is no other \#(rawValue) on PATH." >&2
       exit 2
 
       """#
@@ -257,47 +257,35 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   /// Azure Resource Manager, as these tools name it.
   private static let manager = "https://management.core.windows.net/"
 
-  private var call: String {
-    switch self {
-    case .az: "account get-access-token"
-    case .azd: "auth token"
-    }
-  }
-
-  /// The message by which the Azure SDKs know to try the next credential, quoted for the shell.
-  private var notSignedIn: String {
-    switch self {
-    case .az: #""az: Please run 'az login' to setup account. Here, follow the advice above.""#
-    case .azd: "'azd: not logged in, run `azd auth login` to login. Here, follow the advice above.'"
-    }
-  }
-
-  /// Options without a value that do not change the output.
-  private var flags: String {
-    switch self {
-    case .az: "--only-show-errors"
-    case .azd: "--no-prompt"
-    }
-  }
-
-  private var options: String {
+  /// What differs between the scripts: the call; an option without a value that does not change the output; the message,
+  /// quoted for the shell, by which the Azure SDKs know to try the next credential; and what is done about other options.
+  private var parts: (call: String, flag: String, notSignedIn: String, options: String) {
     switch self {
     case .az:
-      #"""
-            --query) query=$value ;;
-            --resource) set -- "$@" --scope "$value/.default"; scoped=1 ;;
-            --resource-type)
-              case $value in
-                arm) set -- "$@" --scope '\#(Self.manager)/.default' ;;
-                ms-graph) set -- "$@" --scope https://graph.microsoft.com/.default ;;
-                *) return ;;
-              esac
-              scoped=1
-              ;;
-            --tenant | -t) set -- "$@" --tenant "$value" ;;
-            --subscription | -s) ;;
-      """#
-    case .azd: #"      --tenant-id) set -- "$@" --tenant "$value" ;;"#
+      (
+        "account get-access-token", "--only-show-errors",
+        #""az: Please run 'az login' to setup account. Here, follow the advice above.""#,
+        #"""
+              --query) query=$value ;;
+              --resource) set -- "$@" --scope "$value/.default"; scoped=1 ;;
+              --resource-type)
+                case $value in
+                  arm) set -- "$@" --scope '\#(Self.manager)/.default' ;;
+                  ms-graph) set -- "$@" --scope https://graph.microsoft.com/.default ;;
+                  *) return ;;
+                esac
+                scoped=1
+                ;;
+              --tenant | -t) set -- "$@" --tenant "$value" ;;
+              --subscription | -s) ;;
+        """#
+      )
+    case .azd:
+      (
+        "auth token", "--no-prompt",
+        "'azd: not logged in, run `azd auth login` to login. Here, follow the advice above.'",
+        #"      --tenant-id) set -- "$@" --tenant "$value" ;;"#
+      )
     }
   }
 }
