@@ -54,10 +54,10 @@ struct Failure: ToolError {
   /// Whether standard error is for an error in JSON alone.
   static let wantsJSON = processOptions.contains("--json")
 
-  /// A parser's message without the value that it quotes where that should say where a store, a key or a password is: it may
-  /// be the secret itself, or hold it.
+  /// A parser's message without the value that it quotes where that is an address, or should say where a key or a password
+  /// is: it may be the secret itself, or hold it.
   private static func withoutSecret(_ text: String) -> String {
-    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|(key|password))[^'\n]*')/
+    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|uri|(key|password))[^'\n]*')/
     return text.replacing(quotation.dotMatchesNewlines()) { match in
       "Invalid value for \(match.output.1)" + (match.output.2 == nil ? "" : ": expected \(KeyChoice.forms)")
     }

@@ -42,8 +42,9 @@ struct Login: AsyncParsableCommand, ClientCommand {
   @Option(
     name: .customLong("redirect-uri"),
     help: ArgumentHelp(
-      "The redirect URI of the app's registration. (default: http://localhost)", valueName: "uri"))
-  private var redirectText: String?
+      "The redirect URI of the app's registration. (default: http://localhost)", valueName: "uri"),
+    transform: Self.checkedURI)
+  var redirectURI: URL?
 
   @Flag(name: .customLong("device-code"), help: "Sign in with a code that you enter on another device.")
   var usesDeviceCode = false
@@ -56,10 +57,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
-  private var redirectURI: URL?
-
-  mutating func validate() throws {
-    redirectURI = try redirectText.map(Self.redirectURI)
+  func validate() throws {
     let ways = [
       (usesDeviceCode, "--device-code"), (showsAddress, "--no-browser"), (port != nil, "--port"),
       (redirectURI != nil, "--redirect-uri"),
@@ -77,15 +75,14 @@ struct Login: AsyncParsableCommand, ClientCommand {
   }
 
   /// A redirect URI that this machine can get a response at.
-  private static func redirectURI(_ text: String) throws -> URL {
+  private static func checkedURI(_ text: String) throws -> URL {
     if let url = URL(string: text), url.scheme != nil {
       let isLoopback =
         url.scheme == "http" && url.host.flatMap { LoopbackHost($0) }?.isListenedOn == true
       if isLoopback || url.isOwnScheme && OwnScheme(argument: text)?.isReserved == false { return url }
     }
     throw ValidationError(
-      "Invalid --redirect-uri: expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth."
-    )
+      "expected an address such as http://localhost:8400/auth or msauth.com.example.mail://auth.")
   }
 
   func run() async throws {

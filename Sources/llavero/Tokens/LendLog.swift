@@ -27,23 +27,21 @@ final class LendLog: Sendable {
       if state.minute != minute { (state.minute, state.refusals) = (minute, [:]) }
       let count = (state.refusals[event.error ?? ""] ?? 0) + 1
       state.refusals[event.error ?? ""] = count
-      guard event.error == nil || count <= Self.maximumRefusals, state.waiting < Self.maximumWaiting else {
-        state.dropped += 1
-        return false
-      }
-      state.waiting += 1
-      return true
+      let isLogged =
+        (event.error == nil || count <= Self.maximumRefusals) && state.waiting < Self.maximumWaiting
+      if !isLogged { state.dropped += 1 }
+      return isLogged
     }
-    guard isLogged else { return }
-    add(Self.line(event)) { [self] in state.withLock { $0.waiting -= 1 } }
+    if isLogged { add(Self.line(event)) }
   }
 
   /// Writes a line after those that wait.
-  func add(_ line: String, then: @escaping @Sendable () -> Void = {}) {
+  func add(_ line: String) {
+    state.withLock { $0.waiting += 1 }
     queue.add { [self] in
       writeDropped()
       Terminal.error(line)
-      then()
+      state.withLock { $0.waiting -= 1 }
     }
   }
 
