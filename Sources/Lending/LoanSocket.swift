@@ -43,34 +43,34 @@ final class LoanSocket: Sendable {
 
   /// Makes a socket, without a path in a new directory of its own. One without a listener is replaced. If it is open, other users
   /// who can reach it may connect.
-  static func made(at path: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
+  static func made(at wanted: String?, isOpen: Bool) throws(LendingError) -> LoanSocket {
     let runtime = RuntimeDirectory(environment: processEnvironment())
+    let path: String
     var ownDirectory: String?
+    var lock: HeldLockFile?
     var isMade = false
-    defer { if !isMade, let ownDirectory { rmdir(ownDirectory) } }
-    if path == nil {
-      do throws(PrivateFileError) {
-        let name = "loan-\(String(UInt32.random(in: .min ... .max), radix: 16))"
-        ownDirectory = try runtime.directory(name).path
-        if let all = try PrivateDirectory.existing(at: runtime.path) { removeAbandonedDirectories(in: all) }
-      } catch {
-        throw .init(error)
-      }
-      // The directories above it still keep other users out, but not a container that it is mounted into.
-      if isOpen, let ownDirectory { chmod(ownDirectory, 0o711) }
+    defer {
+      if !isMade, let ownDirectory { rmdir(ownDirectory) }
+      lock?.remove()
     }
-    let path = absolutePath(path ?? "\(ownDirectory ?? runtime.path)/loan.sock")
-    guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
-    // No other process uses a name in a new directory.
-    let lock: HeldLockFile?
     do throws(PrivateFileError) {
-      lock =
-        try ownDirectory == nil
-        ? HeldLockFile(directory: runtime.path, name: "loan-\(sha256Hex(path).prefix(16)).lock") : nil
+      if let wanted {
+        path = absolutePath(wanted)
+        lock = try HeldLockFile(directory: runtime.path, name: "loan-\(sha256Hex(path).prefix(16)).lock")
+      } else {
+        // No other process uses a name in a new directory, so that it needs no lock.
+        let name = "loan-\(String(UInt32.random(in: .min ... .max), radix: 16))"
+        let directory = try runtime.directory(name).path
+        ownDirectory = directory
+        path = directory + "/loan.sock"
+        if let all = try PrivateDirectory.existing(at: runtime.path) { removeAbandonedDirectories(in: all) }
+        // The directories above it still keep other users out, but not a container that it is mounted into.
+        if isOpen { chmod(directory, 0o711) }
+      }
     } catch {
       throw .init(error)
     }
-    defer { lock?.remove() }
+    guard path.utf8.count <= longestSocketPath else { throw .pathTooLong(path: path) }
     let parent = parentDirectory(of: path)
     let name = String(path.dropFirst(parent.count).drop { $0 == "/" })
     guard !name.isEmpty else { throw .notASocket(path: path) }
