@@ -221,7 +221,8 @@ package final class HTTPListener: @unchecked Sendable {
     guard let connection = connection(of: message) else { return }
     let request = ListenerRequest(message, path: path, body: connection.body)
     let exchange = ListenerExchange(message, request, peer: connection.peer, user: connection.user)
-    connection.begin(exchange, limit: limits.answerTime)
+    connection.exchange = exchange
+    connection.limit(to: limits.answerTime)
     handle(exchange)
     exchange.awaitResponse()
   }
@@ -235,7 +236,8 @@ private final class ListenerConnection {
   /// libsoup keeps it; a use after its end would reach another one.
   private let stream: UnsafeMutableRawPointer
   private var timer: ContextTimer?
-  private var exchange: ListenerExchange?
+  /// The request that came, and its response.
+  var exchange: ListenerExchange?
   /// The body of the request; `nil` when it is larger than the limit.
   var body: [UInt8]? = []
 
@@ -252,11 +254,6 @@ private final class ListenerConnection {
   func append(_ part: UnsafeRawBufferPointer, limit: Int) {
     guard let size = body?.count, size + part.count <= limit else { return body = nil }
     body?.append(contentsOf: part)
-  }
-
-  func begin(_ exchange: ListenerExchange, limit: Duration) {
-    self.exchange = exchange
-    self.limit(to: limit)
   }
 
   private var socket: UnsafeMutablePointer<GSocket>? {
