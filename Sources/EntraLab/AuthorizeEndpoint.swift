@@ -234,12 +234,8 @@ extension LabState {
   }
 
   private func sessionUser(_ request: LabRequest) -> LabUser? {
-    let cookies = (request.headers["cookie"] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
-    let prefix = Self.sessionCookie + "="
-    guard let value = cookies.first(where: { $0.hasPrefix(prefix) })?.dropFirst(prefix.count) else {
-      return nil
-    }
-    return browserSessions[String(value)].flatMap { directory.user($0) }
+    let cookies = Parameters((request.headers["cookie"] ?? "").replacing("; ", with: "&"))
+    return cookies[Self.sessionCookie].flatMap { browserSessions[$0] }.flatMap { directory.user($0) }
   }
 
   /// The end session endpoint: ends the browser's session and redirects to the registered URI of the request.
@@ -247,10 +243,9 @@ extension LabState {
     let fields = request.fields
     browserSessions = Tickets()
     var reply = LabReply(html: HTMLPage.page(title: "Sign out", "<p>You signed out of your account.</p>"))
-    let isRegistered = directory.apps.contains { app in
-      fields["post_logout_redirect_uri"].map { app.accepts(redirectURI: $0) } ?? false
-    }
-    if isRegistered, let uri = fields["post_logout_redirect_uri"] {
+    if let uri = fields["post_logout_redirect_uri"],
+      directory.apps.contains(where: { $0.accepts(redirectURI: uri) })
+    {
       let state = fields["state"].map { "state=" + percentEncode($0) }
       reply = .redirect(to: uri + (state.map { (uri.contains("?") ? "&" : "?") + $0 } ?? ""))
     }
