@@ -26,7 +26,7 @@ public final class Child: Sendable {
   public let pid: pid_t
   private let status = Watched<Int32?>(nil)
 
-  /// Starts a program, which is looked up in the test process's PATH unless it has a slash.
+  /// Starts a program, which is looked up in the child's PATH, then in the test process's, unless it has a slash.
   ///
   /// The child joins the process group `group`; 0 makes a new one. A stream that is nil is `/dev/null`; standard error is
   /// added to the file `log` where one is named.
@@ -65,10 +65,11 @@ public final class Child: Sendable {
       &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     let environment = environment.merging(Self.sanitizing) { own, _ in own }
+    let path = Self.path(of: program, in: environment)
     var pid: pid_t = 0
     let code = withCStrings([program] + arguments) { argv in
       withCStrings(environment.map { "\($0.key)=\($0.value)" }) { envp in
-        posix_spawnp(&pid, program, &actions, &attributes, argv, envp)
+        posix_spawnp(&pid, path, &actions, &attributes, argv, envp)
       }
     }
     if code != 0 { throw SetUpFailure("\(program) cannot be started: \(String(cString: strerror(code)))") }
@@ -100,6 +101,12 @@ public final class Child: Sendable {
     return try Child(
       program, arguments, environment: environment, group: group,
       streams: (input?.reading, output?.writing, errors?.writing ?? 2), log: log)
+  }
+
+  /// The path of a program in the child's PATH, by which Python finds its own modules; the name if it is not there.
+  private static func path(of program: String, in environment: [String: String]) -> String {
+    guard !program.contains("/"), let path = environment["PATH"] else { return program }
+    return path.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 } ?? program
   }
 
   /// The variables of a run under a sanitizer (Tests/sanitize), for the children, too.
