@@ -128,7 +128,7 @@ struct SetupTests {
   }
 
   @Test(.fault("config kept")) func `A comment in another encoding stays as it is`() throws {
-    try write("[llavero]\n")
+    try tool.files.file("config/llavero/config", "[llavero]\n")
     let comment: [UInt8] = [UInt8(ascii: "#"), 0xe9, UInt8(ascii: "\n")]
     try Data(comment + Array("[llavero]\n".utf8)).write(to: URL(filePath: path))
     try setup("--client", "c", "--store", "keyring").exits(0)
