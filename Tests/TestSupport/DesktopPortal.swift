@@ -39,6 +39,8 @@ public final class DesktopPortal: Sendable {
 
   /// Ends it, and waits until its name is free.
   public func stop() {
+    // Another one may have the name since.
+    if child.hasEnded { return }
     child.end()
     while hasName { usleep(1000) }
   }
