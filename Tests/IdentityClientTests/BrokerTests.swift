@@ -56,6 +56,17 @@ struct BrokerTests {
     #expect(test.transport.requests.isEmpty)
   }
 
+  @Test(arguments: [1e30, .infinity, .nan])
+  func `An end of a broker's token that no date has counts as not given`(end: Double) async throws {
+    let (test, account) = try await expired()
+    broker.answer { [clock = test.clock] _ in
+      var token = TestPerson.alice.brokerToken(at: clock.now)
+      token.expiresOn = Date(timeIntervalSince1970: end)
+      return token
+    }
+    #expect(try await test.silent(account).expiresOn == test.clock.now.addingTimeInterval(3600))
+  }
+
   @Test(arguments: [BrokerPolicy.automatic, .required])
   func `The broker is asked next, and its token is kept as its own`(policy: BrokerPolicy) async throws {
     let (test, account) = try await expired(policy)

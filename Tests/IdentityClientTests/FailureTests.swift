@@ -289,6 +289,20 @@ struct FailureTests {
     #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|2|||")
   }
 
+  @Test func `Microsoft's servers are told of no request to another provider`() async throws {
+    let account = try await test.expired()
+    test.transport.script { seen in
+      seen.form["grant_type"] == "authorization_code" ? .refusal("invalid_grant") : nil
+    }
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.authority = try Authority(
+      url: #require(URL(string: "https://id.example.test/realm")), kind: .oidc)
+    await expectError(.invalidGrant) { [request] in try await test.client.acquireToken(request) }
+    test.transport.answerTokens(test.tokens())
+    _ = try await test.silent(account)
+    #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|0|||")
+  }
+
   @Test(.conformance(72)) func `No log, error or result has a secret, and no log a person`() async throws {
     let secrets = [
       "access-1", "access-2", "refresh-1", "refresh-2", "code-1", TestPerson.alice.clientInfo,

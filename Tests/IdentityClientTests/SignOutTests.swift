@@ -28,6 +28,15 @@ struct SignOutTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
+  @Test func `A hint that the application gives stays where the ID token has none`() async throws {
+    let account = try await test.signIn().account
+    test.browser.person { query in ["state": query["state"] ?? ""] }
+    var options = SignOutOptions(fromBrowser: true)
+    options.extraQueryParameters = ["logout_hint": "of the application"]
+    try await test.client.signOut(account, options)
+    #expect(test.browser.lastQuery["logout_hint"] == "of the application")
+  }
+
   @Test func `Another provider's page is told the client, without which it does not redirect`() async throws {
     let test = try TestClient("https://id.example/issuer", kind: .oidc)
     test.browser.person { query in ["state": query["state"] ?? ""] }

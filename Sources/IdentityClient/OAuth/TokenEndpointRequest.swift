@@ -43,7 +43,8 @@ struct TokenEndpointRequest: Sendable {
   }
 
   private func noteOutcome(error: String?) {
-    guard countsInTelemetry else { return }
+    // Only Microsoft's services are told of it.
+    guard countsInTelemetry, request.authority.isMicrosofts else { return }
     client.telemetry.finished(call.rawValue, correlationID: request.correlationID, error: error)
   }
 

@@ -39,7 +39,7 @@ struct GrantResponse: Sendable {
     let home = try homeAccountID(of: token, claims)
     var fields: JSONObject = [
       "access_token": .string(token.accessToken),
-      "expires_on": .integer(Int64(token.expiresOn.timeIntervalSince1970)),
+      "expires_on": .double(token.expiresOn.timeIntervalSince1970),
     ]
     fields["scope"] = token.grantedScopes.map(JSONValue.string)
     fields["id_token"] = claims == nil ? nil : token.idToken.map(JSONValue.string)

@@ -69,7 +69,7 @@ extension PublicClient {
     let home = account.tenantProfiles.first(where: \.isHomeTenant)
     var parameters = try configuration.extraParameters(options.extraQueryParameters)
     parameters["state"] = state
-    parameters["logout_hint"] = home?.claims?.string("login_hint")
+    if let hint = home?.claims?.string("login_hint") { parameters["logout_hint"] = hint }
     if authority.isMicrosofts {
       parameters["client-request-id"] = options.correlationID.uuidString.lowercased()
     } else {
