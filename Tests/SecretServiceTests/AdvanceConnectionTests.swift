@@ -1,4 +1,3 @@
-import Dispatch
 import TestSupport
 
 @testable import SecretService
@@ -6,16 +5,10 @@ import TestSupport
 @Suite(.timeLimit(.minutes(10)))
 struct AdvanceConnectionTests {
   private func algorithms(
-    _ connection: SecretServiceConnection
+    _ connection: SecretServiceConnection, _ cancellable: Cancellable = Cancellable(timeout: .seconds(120))
   ) async -> Result<String, SecretServiceError> {
-    let queue = BlockingQueue(label: "llavero.test")
-    do throws(SecretServiceError) {
-      return .success(
-        try await queue.run(timeout: .seconds(120), onCancel: .cancelled, onTimeout: .timedOut) {
-          (cancellable) throws(SecretServiceError) in try connection.sessionAlgorithms(cancellable)
-        })
-    } catch {
-      return .failure(error)
+    await blocking {
+      Result { () throws(SecretServiceError) in try connection.sessionAlgorithms(cancellable) }
     }
   }
 
@@ -62,23 +55,12 @@ struct AdvanceConnectionTests {
     }
     try await eventually { service.calls.contains("OpenSession") }
     // On threads of their own: what is awaited is that the calls themselves end.
-    let (late, cancelled) = (Cancellable(timeout: .milliseconds(50)), Cancellable(timeout: .seconds(600)))
-    let results = AsyncStream<SecretServiceError?> { results in
-      for cancellable in [late, cancelled] {
-        DispatchQueue(label: "llavero.test").async {
-          do throws(SecretServiceError) {
-            _ = try connection.sessionAlgorithms(cancellable)
-            results.yield(nil)
-          } catch {
-            results.yield(error)
-          }
-        }
-      }
-    }
-    var ends = results.makeAsyncIterator()
-    #expect(await ends.next() == .timedOut)
-    cancelled.cancel()
-    #expect(await ends.next() == .cancelled)
+    let cancellable = Cancellable(timeout: .seconds(600))
+    async let late = algorithms(connection, Cancellable(timeout: .milliseconds(50)))
+    async let cancelled = algorithms(connection, cancellable)
+    #expect(await late == .failure(.timedOut))
+    cancellable.cancel()
+    #expect(await cancelled == .failure(.cancelled))
     let hasEnded = isOver.load(ordering: .relaxed)
     #expect(!hasEnded)
   }
@@ -89,12 +71,9 @@ struct AdvanceConnectionTests {
     connection.connectInAdvance()
     try await eventually { connection.openSession != nil }
     try keyring.restartDaemon()
-    let queue = BlockingQueue(label: "llavero.test")
-    let found = try await queue.run(
-      timeout: .seconds(120), onCancel: SecretServiceError.cancelled, onTimeout: .timedOut
-    ) { (cancellable) throws(SecretServiceError) in
+    let found = try await blocking { () throws(SecretServiceError) in
       try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.search([:], in: nil, cancellable)
+        try connection.search([:], in: nil, Cancellable(timeout: .seconds(120)))
       }
     }
     #expect(found.unlocked.isEmpty)

@@ -6,9 +6,7 @@ extension FakeService {
   func client(timeout: Duration = .seconds(300)) -> SecretServiceClient {
     SecretServiceClient(busAddress: keyring.busAddress, timeout: timeout, allowsPlainSession: true)
   }
-}
 
-extension FakeService {
   /// A service that gives these answers, a client of it, and the path of its collection.
   static func connected(
     _ answers: [String: Answer]
@@ -23,11 +21,12 @@ extension SecretServiceClient {
   /// Makes an item, in the default collection unless another is named.
   func create(
     _ attributes: [String: String], _ secret: [UInt8] = [1], label: String = "Item",
-    in collection: ObjectPath? = nil
+    in collection: ObjectPath? = nil, prompt: PromptPermission = .denied
   ) async throws -> ObjectPath {
     let collection = if let collection { collection } else { try await self.collection().path }
     return try await create(
-      label: label, attributes: attributes, secret: SecretBytes(copying: secret), in: collection)
+      label: label, attributes: attributes, secret: SecretBytes(copying: secret), in: collection,
+      prompt: prompt)
   }
 
   /// What an item holds.

@@ -9,7 +9,7 @@ struct MalformedAnswerTests {
     let service = try FakeService([
       "ReadAlias": .reply([.string("not a path")]),
       "SearchItems": .reply([.boolean(true)]),
-      "Collections": .reply([.variant(.string("none"))]),
+      "Collections": .property(.string("none")),
     ])
     let client = service.client()
     await expectFailure(.malformedAnswer("ReadAlias")) { try await client.collection() }
@@ -26,15 +26,12 @@ struct MalformedAnswerTests {
   func `A collection that does not report whether it is locked is malformed`(
     _ answer: Named<[Variant]>
   ) async throws {
-    let service = try FakeService([
-      "GetSecrets": .reply([.array(of: "{o(oayays)}", [])]),
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+    let (service, client, collection) = try await FakeService.connected([
+      "GetSecrets": .secrets([:]), "SearchItems": .found([item]),
     ])
-    let client = service.client()
-    let collection = try await client.collection().path
     let found = try await client.search([:], in: collection).unlocked
     service.setAnswer("Locked", .reply(answer.value))
-    service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))
+    service.setAnswer("SearchItems", .found())
     // GDBus checks the reply to the method Get, this project that its value is a boolean.
     let malformed = SecretServiceError.malformedAnswer(answer.name == "a text" ? "Locked" : "Get")
     await #expect(throws: malformed) { try await client.isLocked(collection) }
@@ -45,9 +42,7 @@ struct MalformedAnswerTests {
 
   @Test(.fault("nonsense"))
   func `An item that does not report whether it is locked is malformed`() async throws {
-    let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])])
-    ])
+    let service = try FakeService(["SearchItems": .found([item])])
     let client = service.client()
     let found = try #require(try await client.search([:]).unlocked.first)
     for locked in [["Locked": Variant.string("false")], [:]] {
@@ -62,10 +57,7 @@ struct MalformedAnswerTests {
     let foreign = Variant.tuple([
       .objectPath("/another/session"), .bytes([]), .bytes([1]), .string("text/plain"),
     ])
-    let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
-      "GetSecrets": .reply([.secrets([(item, foreign)])]),
-    ])
+    let service = try FakeService(["SearchItems": .found([item]), "GetSecrets": .secrets([item: foreign])])
     let client = service.client()
     let found = try await client.search([:]).unlocked
     await expectFailure(.malformedAnswer("GetSecrets")) { try await client.secrets(of: found) }
@@ -78,7 +70,7 @@ struct MalformedAnswerTests {
   func `A service that refuses encryption receives and returns no secret, unless that is allowed`()
     async throws
   {
-    let service = try FakeService(["SearchItems": .reply([.objectPaths([item]), .objectPaths([])])])
+    let service = try FakeService(["SearchItems": .found([item])])
     let found = try #require(try await service.client().search([:]).unlocked.first)
     let client = SecretServiceClient(busAddress: service.keyring.busAddress)
     let secret = SecretBytes(copying: [7])
@@ -116,9 +108,7 @@ struct MalformedAnswerTests {
     #expect(try await service.client().collection().label == "Fake")
     service.setAnswer(
       "Collections",
-      .inTurn(
-        .reply([.variant(.objectPaths([]))]), then: .reply([.variant(.objectPaths([FakeService.collection]))])
-      ))
+      .inTurn(.property(.objectPaths([])), then: .property(.objectPaths([FakeService.collection]))))
     #expect(try await service.client().collection(named: "Fake").label == "Fake")
   }
 
@@ -131,16 +121,10 @@ struct MalformedAnswerTests {
     let service = try FakeService(["SearchItems": .error(error)])
     let client = service.client()
     await expectFailure(.serviceGone) { try await client.search([:]) }
-    service.setAnswer("SearchItems", .reply([.objectPaths([]), .objectPaths([])]))
+    service.setAnswer("SearchItems", .found())
     #expect(try await client.search([:]).unlocked.isEmpty)
     // Each time an encrypted one is asked for first.
     #expect(service.calls.count { $0 == "OpenSession" } == 4)
-  }
-}
-
-extension Variant {
-  fileprivate static func secrets(_ entries: [(String, Variant)]) -> Variant {
-    Variant.array(of: "{o(oayays)}", entries.map { .entry(.objectPath($0.0), $0.1) })
   }
 }
 
@@ -164,44 +148,32 @@ struct MissingObjectTests {
 
   private func service() throws -> FakeService {
     try FakeService([
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
-      "GetSecrets": .reply([.array(of: "{o(oayays)}", [])]),
+      "SearchItems": .found([item]), "GetSecrets": .secrets([:]),
       "Locked": .error("org.freedesktop.DBus.Error.UnknownMethod"),
     ])
   }
 
-  @Test(.fault("ends in order"), arguments: Call.allCases)
-  func `Objects that an ending service took off the bus do not count as deleted`(call: Call) async throws {
+  @Test(.fault("ends in order"), arguments: Call.allCases, [false, true])
+  func `An object counts as missing only while the service runs`(call: Call, isRunning: Bool) async throws {
     let service = try service()
+    if isRunning { service.setAnswer("Collections", .property(.objectPaths([]))) }
     let client = service.client()
     let item = try #require(try await client.search([:]).unlocked.first)
-    await expectFailure(.serviceGone) { try await call.run(client, item) }
-  }
-
-  @Test(arguments: Call.allCases)
-  func `An object that a running service does not know is missing`(call: Call) async throws {
-    let service = try service()
-    service.setAnswer("Collections", .reply([.variant(.objectPaths([]))]))
-    let client = service.client()
-    let item = try #require(try await client.search([:]).unlocked.first)
-    if call == .secrets { return try await call.run(client, item) }
-    await expectFailure(.noSuchItem) { try await call.run(client, item) }
+    if isRunning, call == .secrets { return try await call.run(client, item) }
+    await expectFailure(isRunning ? .noSuchItem : .serviceGone) { try await call.run(client, item) }
   }
 
   @Test func `A collection unlocked right after it was searched is searched again`() async throws {
     let service = try service()
-    service.setAnswer("Locked", .reply([.variant(.boolean(false))]))
-    service.setAnswer(
-      "SearchItems",
-      .inTurn(
-        .reply([.objectPaths([]), .objectPaths([])]), then: .reply([.objectPaths([item]), .objectPaths([])])))
+    service.setAnswer("Locked", .locked(false))
+    service.setAnswer("SearchItems", .inTurn(.found(), then: .found([item])))
     let client = service.client()
     #expect(try await client.search([:], in: client.collection().path).unlocked.count == 1)
   }
 
   @Test func `A secret left out for an existing item means that it is locked`() async throws {
     let service = try service()
-    service.setAnswer("Locked", .reply([.variant(.boolean(false))]))
+    service.setAnswer("Locked", .locked(false))
     let client = service.client()
     let found = try await client.search([:]).unlocked
     await expectFailure(.collectionLocked) { try await client.secrets(of: found) }

@@ -3,7 +3,6 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(20)))
 struct PromptTests {
-  private let unlockWithPrompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
   private let item = FakeService.collection + "/1"
 
   /// Waits until the service was asked to show its prompt.
@@ -12,7 +11,7 @@ struct PromptTests {
   }
 
   @Test(.fault("prompt answered")) func `An answered prompt unlocks the collection`() async throws {
-    let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
+    let (service, client, collection) = try await FakeService.connected(["Unlock": .unlockPrompt])
     async let unlocked: Void = client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300)))
     try await shown(service)
     // Other calls do not wait for the user.
@@ -22,7 +21,7 @@ struct PromptTests {
   }
 
   @Test(.fault("no prompt")) func `A dismissed prompt is an error of its own`() async throws {
-    let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
+    let (service, client, collection) = try await FakeService.connected(["Unlock": .unlockPrompt])
     let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300))) }
     try await shown(service)
     service.completePrompt(dismissed: true, .objectPaths([]))
@@ -31,7 +30,7 @@ struct PromptTests {
 
   @Test(.fault("prompt hangs"))
   func `An unanswered prompt is abandoned and never dismissed`() async throws {
-    let (service, client, collection) = try await FakeService.connected(["Unlock": unlockWithPrompt])
+    let (service, client, collection) = try await FakeService.connected(["Unlock": .unlockPrompt])
     await expectFailure(.timedOut) {
       try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
     }
@@ -46,9 +45,11 @@ struct PromptTests {
 
   /// A service that reports its collection as locked, and kwalletd6 beside it, as since KDE Frameworks 6.14.
   private func withKWallet(
-    names: [String], isOpen: FakeService.Answer
+    isKsecretd: Bool = true, isOpen: FakeService.Answer
   ) throws -> (service: FakeService, wallets: FakeService) {
-    let service = try FakeService(["Unlock": unlockWithPrompt], names: ["org.freedesktop.secrets"] + names)
+    let service = try FakeService(
+      ["Unlock": .unlockPrompt],
+      names: ["org.freedesktop.secrets"] + (isKsecretd ? ["org.kde.ksecretd"] : []))
     return (service, try FakeService(["isOpen": isOpen], on: service.keyring, names: ["org.kde.kwalletd6"]))
   }
 
@@ -56,8 +57,7 @@ struct PromptTests {
   func `An open wallet of ksecretd is unlocked without permission if kwalletd6 reports it as open`()
     async throws
   {
-    let (service, wallets) = try withKWallet(
-      names: ["org.kde.ksecretd"], isOpen: .reply([.boolean(true)]))
+    let (service, wallets) = try withKWallet(isOpen: .reply([.boolean(true)]))
     let client = service.client()
     let collection = try await client.collection().path
     async let unlocked: Void = client.unlock(collection)
@@ -70,54 +70,40 @@ struct PromptTests {
   @Test(
     .fault("ksecretd"),
     arguments: [
-      FakeService.Answer.reply([.boolean(false)]), .reply([.string("yes")]),
-      .error("org.freedesktop.DBus.Error.UnknownMethod"),
+      (true, FakeService.Answer.reply([.boolean(false)])), (true, .reply([.string("yes")])),
+      (true, .error("org.freedesktop.DBus.Error.UnknownMethod")),
+      // Another service's collection has the name of an open wallet.
+      (false, .reply([.boolean(true)])),
     ])
-  func `No prompt is shown for a closed wallet`(answer: FakeService.Answer) async throws {
-    let (service, wallets) = try withKWallet(names: ["org.kde.ksecretd"], isOpen: answer)
+  func `No prompt is shown for a closed wallet, or for another service's collection`(
+    isKsecretd: Bool, answer: FakeService.Answer
+  ) async throws {
+    let (service, wallets) = try withKWallet(isKsecretd: isKsecretd, isOpen: answer)
     let client = service.client()
     let collection = try await client.collection().path
     await expectFailure(.collectionLocked) { try await client.unlock(collection) }
-    #expect(wallets.calls.contains("isOpen"))
+    #expect(isKsecretd ? wallets.calls.contains("isOpen") : wallets.calls.isEmpty)
     #expect(!service.calls.contains("Prompt"))
-  }
-
-  @Test(.fault("ksecretd"))
-  func `No prompt is shown for another service's collection with the name of an open wallet`() async throws {
-    let (service, wallets) = try withKWallet(names: [], isOpen: .reply([.boolean(true)]))
-    let client = service.client()
-    let collection = try await client.collection().path
-    await expectFailure(.collectionLocked) { try await client.unlock(collection) }
-    #expect(!service.calls.contains("Prompt"))
-    #expect(wallets.calls.isEmpty)
   }
 
   @Test(.fault("locked")) func `Without permission no prompt is shown`() async throws {
     let (service, client, collection) = try await FakeService.connected([
-      "Unlock": unlockWithPrompt,
-      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
-      "Delete": .reply([.objectPath(FakeService.prompt)]),
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
+      "Unlock": .unlockPrompt, "CreateItem": .creationPrompt, "Delete": .removalPrompt,
+      "SearchItems": .found([item]),
     ])
     let found = try #require(await client.search([:], in: collection).unlocked.first)
     await expectFailure(.collectionLocked) { try await client.unlock(collection) }
     await expectFailure(.promptRequired) { try await client.delete(found) }
     // That neither KWallet nor ksecretd runs ends no session: an encrypted one was asked for, and then a plain one.
     #expect(service.calls.count { $0 == "OpenSession" } == 2)
-    await expectFailure(.promptRequired) {
-      try await client.create(label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection)
-    }
+    await expectFailure(.promptRequired) { try await client.create([:], in: collection) }
     #expect(!service.calls.contains("Prompt"))
     #expect(!service.calls.contains("Dismiss"))
   }
 
   @Test func `A service that makes items by prompt returns the item's path`() async throws {
-    let (service, client, collection) = try await FakeService.connected([
-      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
-    ])
-    async let created = client.create(
-      label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
-      prompt: .allowed(waitingUpTo: .seconds(300)))
+    let (service, client, collection) = try await FakeService.connected(["CreateItem": .creationPrompt])
+    async let created = client.create([:], in: collection, prompt: .allowed(waitingUpTo: .seconds(300)))
     try await shown(service)
     service.completePrompt(dismissed: false, .objectPath(item))
     #expect(try await created.description == item)
@@ -128,7 +114,7 @@ struct PromptTests {
     async throws
   {
     let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([]), .objectPaths([item])]), "Unlock": unlockWithPrompt,
+      "SearchItems": .found(locked: [item]), "Unlock": .unlockPrompt,
       "Prompt": .completion(.objectPaths([item])),
     ])
     let locked = try await service.client().search([:]).locked
@@ -152,17 +138,14 @@ struct PromptTests {
     async throws
   {
     let (service, client, collection) = try await FakeService.connected([
-      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
-      "Delete": .reply([.objectPath(FakeService.prompt)]), "SetSecret": .reply([]),
+      "CreateItem": .creationPrompt, "Delete": .removalPrompt, "SetSecret": .reply([]),
       "GetAll": .item([:]), "Prompt": .completion(.objectPath(item)),
     ])
     let start = ContinuousClock.now
     var count = 0
     while count < 10 || ContinuousClock.now - start < .milliseconds(400) {
       count += 1
-      let path = try await client.create(
-        label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
-        prompt: .allowed(waitingUpTo: .seconds(300)))
+      let path = try await client.create([:], in: collection, prompt: .allowed(waitingUpTo: .seconds(300)))
       try await client.setSecret(SecretBytes(copying: [2]), of: path)
       try await client.delete(path, prompt: .allowed(waitingUpTo: .seconds(300)))
     }
@@ -183,13 +166,9 @@ struct PromptTests {
 
   @Test(.fault("KeePassXC saves"))
   func `The time to save begins when the user has answered`() async throws {
-    let (service, client, collection) = try await FakeService.connected([
-      "CreateItem": .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
-    ])
+    let (service, client, collection) = try await FakeService.connected(["CreateItem": .creationPrompt])
     @Sendable func create() async throws {
-      _ = try await client.create(
-        label: "", attributes: [:], secret: SecretBytes(copying: [1]), in: collection,
-        prompt: .allowed(waitingUpTo: .seconds(300)))
+      _ = try await client.create([:], in: collection, prompt: .allowed(waitingUpTo: .seconds(300)))
     }
     // The second one begins a burst that the answer ends.
     service.setAnswer("Prompt", .inTurn(.completion(.objectPath(item)), then: .reply([])))
