@@ -17,8 +17,7 @@ struct CallCountTests {
     for (token, calls) in [
       (second, ["GetSecrets", "GetAll", "SetSecret"]), (third, ["GetSecrets", "SetSecret"]),
     ] {
-      let log = try await fixture.keyring.logOfCalls { () async throws in try await fixture.cache.save(token)
-      }
+      let log = try await fixture.keyring.logOfCalls { try await fixture.cache.save(token) }
       #expect(log == calls)
       #expect(try await fixture.otherCache().finds(token))
     }
@@ -29,7 +28,7 @@ struct CallCountTests {
       (.some([fixture.shard(first)]), ["ReadAlias", "Get", "SearchItems", "GetAll", "GetSecrets"]),
       (.all, ["ReadAlias", "Get", "SearchItems", "SearchItems", "GetSecrets"]),
     ] as [(ShardSelection, [String])] {
-      let log = try await fixture.keyring.logOfCalls { () async throws in
+      let log = try await fixture.keyring.logOfCalls {
         _ = try await fixture.store.read(selection, in: fixture.group)
       }
       #expect(log == calls)
@@ -38,7 +37,7 @@ struct CallCountTests {
 
   @Test func `A save after another program's searches again`() async throws {
     try await fixture.otherCache().save(second)
-    let log = try await fixture.keyring.logOfCalls { () async throws in try await fixture.cache.save(third) }
+    let log = try await fixture.keyring.logOfCalls { try await fixture.cache.save(third) }
     #expect(log.count { $0 == "SearchItems" } == 2)
     #expect(try await fixture.items(fixture.shard(first)).count == 1)
     #expect(try await fixture.otherCache().finds(third))

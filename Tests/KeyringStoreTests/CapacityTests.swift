@@ -88,7 +88,7 @@ struct CapacityTests {
     try fixture.keyring.startDaemon()
     try await fixture.cache.save(token)
     try disk.remount(readOnly: true)
-    await #expect(throws: CacheError(.refused, "")) { try await fixture.cache.save(next) }
+    await expectCacheError(.refused) { try await fixture.cache.save(next) }
     #expect(try await fixture.otherCache().finds(token))
     try disk.remount()
     try await fixture.cache.save(next)

@@ -8,6 +8,14 @@ struct CoherenceTests {
   private let old = SampleToken("old", account: 0)
   private let new = SampleToken("new", account: 0)
 
+  /// Whether an accessor searches the keyring to find a token that is there.
+  private func searches(
+    for token: SampleToken, _ cache: TokenCacheAccessor, _ fixture: Fixture
+  ) async throws -> Bool {
+    try await fixture.keyring.logOfCalls { () async throws in #expect(try await cache.finds(token)) }
+      .contains("SearchItems")
+  }
+
   @Test func `A second lookup does not ask the keyring`() async throws {
     let fixture = try await Fixture(saving: old)
     #expect(try await fixture.cache.finds(old))
@@ -20,9 +28,7 @@ struct CoherenceTests {
 
   @Test func `Two accessors of one process see each other's changes with their first lookup`() async throws {
     let fixture = try Fixture()
-    let caches = [
-      fixture.cache, fixture.accessor(on: fixture.store), fixture.otherCache(),
-    ]
+    let caches = [fixture.cache, fixture.accessor(on: fixture.store), fixture.otherCache()]
     for (number, writer) in caches.enumerated() {
       let token = SampleToken("t\(number)", account: 0)
       for cache in caches { #expect(try await !cache.finds(token)) }
@@ -55,38 +61,21 @@ struct CoherenceTests {
     #expect(try await fixture.cache.finds(old))
     let before = try #require(fixture.store.generation(of: fixture.group))
 
-    let worker = try await fixture.server()
-    #expect(await worker.ask("begin") == "writing")
-    #expect(fixture.store.generation(of: fixture.group) == nil)
-    worker.kill()
-    _ = await worker.finish()
-    #expect(fixture.store.generation(of: fixture.group) == nil)
-
-    // What that writer may have done without anybody being told.
-    let path = try await fixture.item(new).properties.path
-    try await fixture.client.setSecret(.init(copying: try await fixture.shardText(new)), of: path)
+    try await fixture.killWriter(leaving: new)
     #expect(try await fixture.cache.finds(new))
     #expect(try await !fixture.cache.finds(old))
-    let log = try await fixture.keyring.logOfCalls { () async throws in
-      #expect(try await fixture.cache.finds(new))
-    }
-    #expect(log.contains("SearchItems"))
+    #expect(try await searches(for: new, fixture.cache, fixture))
 
     let next = SampleToken("next", account: 0)
     try await fixture.otherCache().save(next)
     let after = try #require(fixture.store.generation(of: fixture.group))
     #expect(after > before)
     #expect(try await fixture.cache.finds(next))
-    let quiet = try await fixture.keyring.logOfCalls { () async throws in
-      #expect(try await fixture.cache.finds(new))
-    }
-    #expect(!quiet.contains("SearchItems"))
+    #expect(try await !searches(for: new, fixture.cache, fixture))
   }
 
   @Test func `No reader uses its memory during a write, and all do after a failed one`() async throws {
-    let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([]), .objectPaths([])]), "CreateItem": .silence,
-    ])
+    let service = try FakeService(["SearchItems": .found(), "CreateItem": .silence])
     let store = service.store(timeout: .seconds(120))
     let group = try KeychainGroup("org.example.shared")
     let cache = TokenCacheAccessor(store: store, group: group)
@@ -95,7 +84,7 @@ struct CoherenceTests {
     #expect(store.generation(of: group) == nil)
     saving.cancel()
     service.setAnswer("CreateItem", .error("org.example.Error.Odd"))
-    await #expect(throws: CacheError(.refused, "")) { try await cache.save(old) }
+    await expectCacheError(.refused) { try await cache.save(old) }
     #expect(store.generation(of: group) != nil)
   }
 
@@ -105,11 +94,7 @@ struct CoherenceTests {
     let cache = fixture.accessor(on: store)
     try await cache.save(old)
     #expect(store.generation(of: fixture.group) == nil)
-    for _ in 0..<2 {
-      let log = try await fixture.keyring.logOfCalls { () async throws in #expect(try await cache.finds(old))
-      }
-      #expect(log.contains("SearchItems"))
-    }
+    for _ in 0..<2 { #expect(try await searches(for: old, cache, fixture)) }
     // A change of which the lock file says nothing.
     try await fixture.client.delete(fixture.item(old).properties.path)
     #expect(try await !cache.finds(old))
@@ -137,7 +122,7 @@ struct CoherenceTests {
     let store = fixture.otherStore(environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
     let cache = fixture.accessor(on: store)
     #expect(try await cache.finds(old))
-    let error = await #expect(throws: CacheError(.unavailable, "")) { try await cache.save(new) }
+    let error = await expectCacheError(.unavailable) { try await cache.save(new) }
     #expect(error?.advice?.contains("XDG_RUNTIME_DIR") == true)
     #expect(try await cache.finds(old))
   }

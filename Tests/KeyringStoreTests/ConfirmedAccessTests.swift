@@ -7,25 +7,20 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct ConfirmedAccessTests {
   private static let item = FakeService.collection + "/1"
-  private let unlocked = FakeService.Answer.reply([.objectPaths([item]), .objectPaths([])])
-  private let locked = FakeService.Answer.reply([.objectPaths([]), .objectPaths([item])])
   private let group = "org.example.shared"
 
   private func service(_ answers: [String: FakeService.Answer]) throws -> FakeService {
     let item = FakeService.Answer.item(["xdg:schema": "org.llavero.TokenCache", "group": group])
-    let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
-    return try FakeService(["GetAll": item, "Unlock": prompt].merging(answers) { $1 })
+    return try FakeService(["GetAll": item, "Unlock": .unlockPrompt].merging(answers) { $1 })
   }
 
   @Test(.fault("confirm access"))
   func `Locked items in an unlocked collection are not empty, and the setting is named`() async throws {
-    let service = try service(["SearchItems": locked])
+    let service = try service(["SearchItems": .found(locked: [Self.item])])
     let store = service.store(timeout: .seconds(600))
-    let error = await #expect(throws: CacheError.self) { try await store.groups() }
-    #expect(error?.code == .locked && error?.advice?.contains("ConfirmAccessItem") == true)
-    await #expect(throws: CacheError(.locked, "")) {
-      try await store.read(.all, in: KeychainGroup(group))
-    }
+    let error = await expectCacheError(.locked) { try await store.groups() }
+    #expect(error?.advice?.contains("ConfirmAccessItem") == true)
+    await expectCacheError(.locked) { try await store.read(.all, in: KeychainGroup(group)) }
     #expect(!service.calls.contains("Prompt"))
   }
 
@@ -37,16 +32,14 @@ struct ConfirmedAccessTests {
     // The first has the shard that is wanted.
     let search = FakeService.Answer.computed { arguments in
       let found = arguments[0].dictionary?["shard"] != nil ? [items[0]] : items
-      return .reply([
-        .objectPaths(found.filter(allowed.value.contains)),
-        .objectPaths(found.filter { !allowed.value.contains($0) }),
-      ])
+      return .found(
+        found.filter(allowed.value.contains), locked: found.filter { !allowed.value.contains($0) })
     }
     let service = try service([
       "SearchItems": search,
       "Unlock": .computed { arguments in
         asked.value = arguments[0].strings ?? []
-        return .reply([.objectPaths([]), .objectPath(FakeService.prompt)])
+        return .unlockPrompt
       },
       "Prompt": .computed { _ in
         allowed.value += asked.value
@@ -63,16 +56,13 @@ struct ConfirmedAccessTests {
   @Test(.fault("unlock first"))
   func `A locked collection is not searched, and is opened first where that is permitted`() async throws {
     let service = try service([
-      "SearchItems": .silence, "Locked": .reply([.variant(.boolean(true))]),
+      "SearchItems": .silence, "Locked": .locked(true),
       "Prompt": .completion(.objectPaths([FakeService.collection])),
     ])
-    await #expect(throws: CacheError(.locked, "")) {
-      try await service.store(timeout: .seconds(600)).groups()
-    }
+    await expectCacheError(.locked) { try await service.store(timeout: .seconds(600)).groups() }
     #expect(!service.calls.contains("SearchItems"))
-    service.setAnswer("SearchItems", unlocked)
-    service.setAnswer(
-      "Locked", .inTurn(.reply([.variant(.boolean(true))]), then: .reply([.variant(.boolean(false))])))
+    service.setAnswer("SearchItems", .found([Self.item]))
+    service.setAnswer("Locked", .inTurn(.locked(true), then: .locked(false)))
     let groups = try await service.store(prompt: .allowed(waitingUpTo: .seconds(600)), timeout: .seconds(600))
       .groups()
     #expect(groups == [try KeychainGroup(group)])

@@ -121,11 +121,11 @@ struct DaemonFaultTests {
     let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
     let cache = fixture.accessor(on: fixture.promptingStore(for: .seconds(1), timeout: .seconds(25)))
     for _ in 0..<2 {
-      await #expect(throws: CacheError(.timedOut, "")) { try await cache.finds(token) }
-      await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(next) }
+      await expectCacheError(.timedOut) { try await cache.finds(token) }
+      await expectCacheError(.timedOut) { try await cache.save(next) }
     }
     // The daemon has survived, and others are not kept waiting.
-    await #expect(throws: CacheError(.locked, "")) { try await fixture.store.groups() }
+    await expectCacheError(.locked) { try await fixture.store.groups() }
     try fixture.keyring.unlockCollection()
     #expect(try await cache.finds(token))
     try await cache.save(next)
@@ -139,35 +139,28 @@ struct DaemonFaultTests {
     let group = try KeychainGroup("org.example.shared")
     let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
     let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
-      "GetSecrets": .error("org.example.Error.Odd"),
+      "SearchItems": .found([item]), "GetSecrets": .error("org.example.Error.Odd"),
       "GetAll": .item(Fixture.attributes(shard, of: group)),
     ])
     service.setAnswer(method, .reply([.boolean(true), .uint32(7)]))
     let store = service.store()
     let cache = TokenCacheAccessor(store: store, group: group)
-    let refused = CacheError(.refused, "")
-    await #expect(throws: refused) { try await store.read(.all, in: group) }
-    await #expect(throws: refused) { try await cache.finds(token) }
-    await #expect(throws: refused) { try await cache.save(token) }
+    await expectCacheError(.refused) { try await store.read(.all, in: group) }
+    await expectCacheError(.refused) { try await cache.finds(token) }
+    await expectCacheError(.refused) { try await cache.save(token) }
     #expect(!service.hasBeenWrittenTo)
   }
 
   @Test(.fault("nonsense"))
   func `A miss counts only where the service reports whether it is locked`() async throws {
-    let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([]), .objectPaths([])]),
-      "Locked": .reply([.variant(.string("false"))]),
-    ])
+    let service = try FakeService(["SearchItems": .found(), "Locked": .property(.string("false"))])
     await service.store().expectEveryCall(in: try KeychainGroup("org.example.shared"), toThrow: .refused)
     #expect(!service.hasBeenWrittenTo)
   }
 
   @Test(.fault("ends in order"))
   func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
-    let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([FakeService.collection + "/1"]), .objectPaths([])])
-    ])
+    let service = try FakeService(["SearchItems": .found([FakeService.collection + "/1"])])
     await service.store().expectEveryCall(in: try KeychainGroup("org.example.shared"), toThrow: .unavailable)
     #expect(!service.hasBeenWrittenTo)
   }
@@ -176,20 +169,18 @@ struct DaemonFaultTests {
     let service = try FakeService(["SearchItems": .silence])
     let store = service.store(timeout: .milliseconds(500))
     let group = try KeychainGroup("org.example.shared")
-    await #expect(throws: CacheError(.timedOut, "")) { try await store.read(.all, in: group) }
-    await #expect(throws: CacheError(.timedOut, "")) {
-      try await TokenCacheAccessor(store: store, group: group).save(token)
-    }
+    await expectCacheError(.timedOut) { try await store.read(.all, in: group) }
+    await expectCacheError(.timedOut) { try await TokenCacheAccessor(store: store, group: group).save(token) }
   }
 
   @Test(arguments: ["SearchItems", "CreateItem"])
   func `A save says that it may have been applied if the keyring did not answer after it was sent`(
     method: String
   ) async throws {
-    let service = try FakeService(["SearchItems": .reply([.objectPaths([]), .objectPaths([])])])
+    let service = try FakeService(["SearchItems": .found()])
     service.setAnswer(method, .error("org.freedesktop.DBus.Error.TimedOut"))
     let cache = TokenCacheAccessor(store: service.store(), group: try KeychainGroup("org.example.shared"))
-    let error = await #expect(throws: CacheError(.timedOut, "")) { try await cache.save(token) }
+    let error = await expectCacheError(.timedOut) { try await cache.save(token) }
     #expect(error?.message.contains("may or may not have been applied") == service.hasBeenWrittenTo)
     #expect(service.hasBeenWrittenTo == (method == "CreateItem"))
   }

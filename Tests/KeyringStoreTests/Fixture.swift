@@ -166,6 +166,18 @@ struct Fixture: SharedStoreFixture {
     return names
   }
 
+  /// Kills a process in the middle of a write. What it did before is that an item got the secret of a token.
+  func killWriter(leaving token: SampleToken) async throws {
+    let worker = try await server()
+    #expect(await worker.ask("begin") == "writing")
+    #expect(store.generation(of: group) == nil)
+    worker.kill()
+    _ = await worker.finish()
+    #expect(store.generation(of: group) == nil)
+    let path = try await item(token).properties.path
+    try await client.setSecret(.init(copying: try await shardText(token)), of: path)
+  }
+
   /// The shard that saving a token would make of an empty one.
   func shardText(_ token: SampleToken) async throws -> [UInt8] {
     let store = InMemoryStore()

@@ -6,9 +6,11 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct ItemFormatTests {
   private let token = SampleToken("one", account: 1)
+  private let fixture: Fixture
+
+  init() async throws { fixture = try await Fixture(saving: token) }
 
   @Test func `An item has the format's attributes, no others, and no personal data in them`() async throws {
-    let fixture = try await Fixture(saving: token)
     let items = try await fixture.allItems()
     #expect(items.count == 2)
     for shard in [fixture.shard(token), fixture.commonShard] {
@@ -27,7 +29,6 @@ struct ItemFormatTests {
   }
 
   @Test func `A save changes an item in place`() async throws {
-    let fixture = try await Fixture(saving: token)
     let before = try await fixture.item(token)
     try await fixture.cache.save(SampleToken("two", account: 1))
     let after = try await fixture.items(fixture.shard(token))
@@ -40,7 +41,6 @@ struct ItemFormatTests {
   }
 
   @Test func `Nothing is written where nothing changed`() async throws {
-    let fixture = try await Fixture(saving: token)
     let (shard, common) = (fixture.shard(token), fixture.commonShard)
     let generation = fixture.store.generation(of: fixture.group)
     let before = try await fixture.allItems()
@@ -67,12 +67,11 @@ struct ItemFormatTests {
 
   @Test(.fault("large item"))
   func `A document that is too large is refused before anything is sent`() async throws {
-    let fixture = try await Fixture(saving: token)
     let before = try await fixture.allItems()
     let generation = fixture.store.generation(of: fixture.group)
     let (common, shard) = (fixture.commonShard, fixture.shard(token))
     let log = try await fixture.keyring.logOfCalls {
-      await #expect(throws: CacheError(.tooLarge, "")) {
+      await expectCacheError(.tooLarge) {
         try await fixture.store.update([common, shard], in: fixture.group) { contents in
           contents[common].otherSections["Small"] = .object(["text": "small"])
           let large = String(repeating: "x", count: SecretServiceClient.maximumSecretSize)
@@ -87,7 +86,6 @@ struct ItemFormatTests {
   }
 
   @Test func `What is no group of Llavero's is not listed`() async throws {
-    let fixture = try await Fixture(saving: token)
     try await fixture.create(["xdg:schema": "org.llavero.TokenCache", "group": "no group"], "")
     try await fixture.create(["xdg:schema": "com.example.Theirs", "group": "org.example.theirs"], "")
     #expect(try await fixture.store.groups() == [fixture.group])

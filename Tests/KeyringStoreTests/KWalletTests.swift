@@ -11,9 +11,7 @@ struct KWalletTests {
   private let next = SampleToken("next", account: 1)
   private let other = SampleToken("other", account: 2)
 
-  private func fixture(timeout: Duration = .seconds(120)) throws -> Fixture {
-    try Fixture(timeout: timeout, provider: .kwallet)
-  }
+  private func fixture() throws -> Fixture { try Fixture(provider: .kwallet) }
 
   @Test(.fault("KWallet"))
   func `What is saved is found, by this store and by others, without a prompt`() async throws {
@@ -78,7 +76,7 @@ struct KWalletTests {
     let kinds = try await fixture.store.read(.all, in: fixture.group).problems.map(\.kind.rawValue).sorted()
     #expect(kinds == ["damaged", "duplicate", "foreign"])
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
-    await #expect(throws: CacheError(.damaged, "")) { try await fixture.cache.save(other) }
+    await expectCacheError(.damaged) { try await fixture.cache.save(other) }
 
     try await fixture.store.update([fixture.shard(token)], in: fixture.group) { _ in }
     #expect(try await fixture.items(fixture.shard(token)).count == 1)
@@ -109,7 +107,7 @@ struct KWalletTests {
   func `What was saved is there after KWallet was closed and started again`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
     try fixture.logOut()
-    await #expect(throws: CacheError(.unavailable, "")) { try await fixture.otherStore().groups() }
+    await expectCacheError(.unavailable) { try await fixture.otherStore().groups() }
     try fixture.keyring.startDaemon()
     // The store that wrote, whose session is dead, and one that knows nothing yet.
     for cache in [fixture.cache, fixture.otherCache()] { #expect(try await cache.finds(token)) }
@@ -139,22 +137,6 @@ struct KWalletTests {
     try await fixture.saveByProcesses(4, saves: 25, accounts: 3)
     // One for each account and one for what belongs to none.
     #expect(try await fixture.allItems().count == 4)
-  }
-
-  @Test(.fault("KWallet"))
-  func `A stopped KWallet is waited for until the timeout and works again later`() async throws {
-    let fixture = try fixture(timeout: .seconds(1))
-    let patient = fixture.accessor(on: fixture.otherStore())
-    try await patient.save(token)
-    // Connected, however long that takes.
-    try await eventually { (try? await fixture.store.groups()) != nil }
-    fixture.keyring.stopDaemon()
-    await #expect(throws: CacheError(.timedOut, "")) { try await fixture.store.groups() }
-    await #expect(throws: CacheError(.timedOut, "")) { try await fixture.cache.save(next) }
-    fixture.keyring.continueDaemon()
-    #expect(try await patient.finds(token))
-    try await patient.save(next)
-    #expect(try await patient.finds(next))
   }
 }
 

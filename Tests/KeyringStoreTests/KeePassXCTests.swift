@@ -16,7 +16,7 @@ struct KeePassXCTests {
     let fixture = try Fixture(provider: .keepassxc)
     let (one, two) = (SampleToken("one", account: 1), SampleToken("two", account: 1))
     // KeePassXC answers a new item by a prompt, which shows nothing here.
-    let error = await #expect(throws: CacheError(.locked, "")) { try await fixture.cache.save(one) }
+    let error = await expectCacheError(.locked) { try await fixture.cache.save(one) }
     #expect(error?.advice?.contains("prompt") == true)
 
     let store = fixture.promptingStore(for: .seconds(60), timeout: .seconds(60))

@@ -52,7 +52,7 @@ struct LockedKeyringTests {
     for _ in 0..<5 {
       try fixture.keyring.lockCollection()
       let next = SampleToken("next", account: 1)
-      await #expect(throws: CacheError(.locked, "")) { try await fixture.cache.save(next) }
+      await expectCacheError(.locked) { try await fixture.cache.save(next) }
       try fixture.keyring.unlockCollection()
       #expect(try await fixture.cache.finds(token))
       #expect(try await !fixture.cache.finds(next))

@@ -14,7 +14,7 @@ struct ProcessFaultTests {
     worker.stop()
     let impatient = fixture.accessor(on: fixture.otherStore(timeout: .seconds(1)))
     for _ in 0..<2 {
-      let error = await #expect(throws: CacheError(.timedOut, "")) { try await impatient.save(next) }
+      let error = await expectCacheError(.timedOut) { try await impatient.save(next) }
       #expect(error?.advice?.contains("fuser -v") == true)
       #expect(try await fixture.otherCache().finds(token))
     }

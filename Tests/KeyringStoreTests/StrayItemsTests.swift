@@ -9,11 +9,17 @@ struct StrayItemsTests {
   private let two = SampleToken("two", account: 1)
   private let three = SampleToken("three", account: 1)
   private let other = SampleToken("other", account: 2)
+  private let fixture: Fixture
+  private let shard: ShardID
+
+  init() throws {
+    fixture = try Fixture()
+    shard = fixture.shard(one)
+  }
 
   @Test(.fault("stray items"))
   func `Two items of one shard are read as one, reported, and become one`() async throws {
-    let fixture = try await Fixture(saving: one)
-    let shard = fixture.shard(one)
+    try await fixture.cache.save(one)
     try await fixture.create(fixture.attributes(shard), try await fixture.shardText(two))
     #expect(try await fixture.items(shard).count == 2)
 
@@ -28,8 +34,6 @@ struct StrayItemsTests {
   }
 
   @Test func `Two items of one shard become one even if a writer changes nothing`() async throws {
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     for token in [one, two] {
       try await fixture.create(fixture.attributes(shard), try await fixture.shardText(token))
     }
@@ -39,8 +43,6 @@ struct StrayItemsTests {
   }
 
   @Test func `Of two items of one shard the newer has the last word, and stays`() async throws {
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     let text = String(decoding: try await fixture.shardText(one), as: UTF8.self)
     for number in 1...8 { try await fixture.create(["number": "\(number)"], "") }
     let first = try await fixture.create(fixture.attributes(shard), text)
@@ -80,8 +82,6 @@ struct StrayItemsTests {
 
   @Test(.fault("stray items"), arguments: Foreign.allCases, ["{}", "not JSON"])
   func `An item of another program is reported and left alone`(foreign: Foreign, text: String) async throws {
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     let path = try await fixture.create(foreign.attributes(shard, fixture), text)
     func theirs() async throws -> [Fixture.Item] {
       try await fixture.allItems().filter { $0.properties.path == path }
@@ -101,8 +101,6 @@ struct StrayItemsTests {
   }
 
   @Test func `An item of another program under a shard's name does not get into the shard`() async throws {
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     let text = try await fixture.shardText(two)
     try await fixture.create(Foreign.attribute.attributes(shard, fixture), text)
     let contents = try await fixture.store.read(.some([shard]), in: fixture.group)
@@ -127,8 +125,6 @@ struct StrayItemsTests {
     bytes: Named<[UInt8]>
   ) async throws {
     let bytes = bytes.value
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     try await fixture.cache.save(other)
     try await fixture.create(fixture.attributes(shard), bytes)
     let before = try await fixture.items(shard)
@@ -137,8 +133,8 @@ struct StrayItemsTests {
     #expect(documents[shard] == nil)
     let cache = fixture.cache
     for _ in 0..<2 {
-      await #expect(throws: CacheError(.damaged, "")) { try await cache.save(one) }
-      await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(one) }
+      await expectCacheError(.damaged) { try await cache.save(one) }
+      await expectCacheError(.damaged) { try await cache.finds(one) }
       // A reader that has everything else in memory knows no more of this one.
       _ = try await cache.accounts(AccountFilter(signedInOnly: false))
     }
@@ -154,25 +150,22 @@ struct StrayItemsTests {
   }
 
   @Test func `A damaged copy hides neither itself nor what the other copy holds`() async throws {
-    let fixture = try await Fixture(saving: one)
-    let shard = fixture.shard(one)
+    try await fixture.cache.save(one)
     try await fixture.create(fixture.attributes(shard), "garbage")
     let cache = fixture.otherCache()
     let exported = try await cache.snapshot()
     #expect(exported.problems.map(\.kind) == [.damaged])
     #expect(exported.document.accessTokens.values.map(\.secret) == [one.accessToken])
     // The answer is the same whether or not the whole group was read before.
-    await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(one) }
+    await expectCacheError(.damaged) { try await cache.finds(one) }
     _ = try await cache.accounts(AccountFilter(signedInOnly: false))
-    await #expect(throws: CacheError(.damaged, "")) { try await cache.finds(one) }
+    await expectCacheError(.damaged) { try await cache.finds(one) }
 
     #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 1)
     #expect(try await cache.finds(one))
   }
 
   @Test(.fault("stray items")) func `An empty item counts as absent and is put to use`() async throws {
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     let path = try await fixture.create(fixture.attributes(shard), "")
     let contents = try await fixture.store.read(.all, in: fixture.group)
     #expect(contents.documents.isEmpty)
@@ -187,8 +180,6 @@ struct StrayItemsTests {
   func `An item of another version is reported and not written over, and goes with everything`(
     _ version: String
   ) async throws {
-    let fixture = try Fixture()
-    let shard = fixture.shard(one)
     var attributes = fixture.attributes(shard)
     attributes["version"] = version
     attributes["unheard-of"] = "1"
@@ -197,8 +188,8 @@ struct StrayItemsTests {
 
     #expect(try await fixture.expectProblem(.newerVersion, of: shard).isEmpty)
     let cache = fixture.cache
-    await #expect(throws: CacheError(.newerVersion, "")) { try await cache.save(one) }
-    await #expect(throws: CacheError(.newerVersion, "")) { try await cache.finds(one) }
+    await expectCacheError(.newerVersion) { try await cache.save(one) }
+    await expectCacheError(.newerVersion) { try await cache.finds(one) }
     #expect(try await fixture.allItems() == before)
     try await cache.save(other)
     #expect(try await cache.finds(other))

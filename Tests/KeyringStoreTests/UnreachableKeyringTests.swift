@@ -34,11 +34,17 @@ struct UnreachableKeyringTests {
     for saved in [token, next] { #expect(try await fixture.otherCache().finds(saved)) }
   }
 
-  @Test(.conformance(71), .fault("no bus"), arguments: ["unix:path=/proc/nonexistent/bus", "nonsense"])
-  func `Without a bus every operation says that the keyring is out of reach`(address: String) async throws {
+  @Test(
+    .conformance(71), .fault("no bus", "no collection"),
+    arguments: [("unix:path=/proc/nonexistent/bus", nil), ("nonsense", nil), (nil, "Missing")]
+      as [(String?, String?)])
+  func `Without the bus or the collection every operation says that the keyring is out of reach`(
+    address: String?, collection: String?
+  ) async throws {
     let fixture = try Fixture()
+    let connection = SecretServiceConnection(busAddress: address ?? fixture.keyring.busAddress)
     let store = KeyringCacheStore(
-      SecretServiceConnection(busAddress: address), environment: fixture.keyring.environment)
+      connection, collection: collection, environment: fixture.keyring.environment)
     await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
     #expect(try await fixture.allItems().isEmpty)
   }
@@ -54,15 +60,6 @@ struct UnreachableKeyringTests {
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
-  @Test(.fault("no collection")) func `A collection that does not exist is out of reach`() async throws {
-    let fixture = try Fixture()
-    let store = KeyringCacheStore(
-      SecretServiceConnection(busAddress: fixture.keyring.busAddress), collection: "Missing",
-      environment: fixture.keyring.environment)
-    await store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
-    #expect(try await fixture.allItems().isEmpty)
-  }
-
   @Test(.fault("no collection"))
   func `Without a default collection the keyring is out of reach, not empty`() async throws {
     let fixture = try Fixture(startingDaemon: false)
@@ -70,20 +67,23 @@ struct UnreachableKeyringTests {
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
-  @Test(.fault("stopped"))
-  func `A daemon that does not respond is waited for until the timeout`() async throws {
-    let fixture = try Fixture(timeout: .seconds(1))
+  @Test(
+    .fault("stopped", "KWallet"),
+    arguments: [KeyringProvider.gnomeKeyring, .kwallet].filter(\.isInstalled))
+  func `A daemon that does not respond is waited for until the timeout`(
+    _ provider: KeyringProvider
+  ) async throws {
+    let fixture = try Fixture(timeout: .seconds(1), provider: provider)
     let patient = fixture.otherCache()
     try await patient.save(token)
     // Connected, however long that takes, so that what is waited for is an answer.
     try await eventually { (try? await fixture.store.groups()) == [fixture.group] }
     fixture.keyring.stopDaemon()
-    let timedOut = CacheError(.timedOut, "")
     let duration = await ContinuousClock().measure {
-      await #expect(throws: timedOut) { try await fixture.cache.finds(token) }
-      await #expect(throws: timedOut) { try await fixture.cache.save(next) }
-      await #expect(throws: timedOut) { try await fixture.store.groups() }
-      await #expect(throws: timedOut) { try await fixture.otherStore(timeout: .seconds(1)).groups() }
+      await expectCacheError(.timedOut) { try await fixture.cache.finds(token) }
+      await expectCacheError(.timedOut) { try await fixture.cache.save(next) }
+      await expectCacheError(.timedOut) { try await fixture.store.groups() }
+      await expectCacheError(.timedOut) { try await fixture.otherStore(timeout: .seconds(1)).groups() }
     }
     #expect(duration >= .seconds(4))
     fixture.keyring.continueDaemon()
@@ -109,7 +109,7 @@ struct UnreachableKeyringTests {
       await Task.yield()
       call.cancel()
     }
-    for call in calls { await #expect(throws: CacheError(.cancelled, "")) { try await call.value } }
+    for call in calls { await expectCacheError(.cancelled) { try await call.value } }
     fixture.keyring.continueDaemon()
     #expect(try await reader.finds(token))
     try await cache.save(next)
