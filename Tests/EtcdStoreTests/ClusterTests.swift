@@ -96,9 +96,9 @@ struct ClusterTests {
     #expect(try await fixture.store(at: others).increment(1, of: fixture) == 2)
 
     let alone = try fixture.store(at: [there], timeout: .seconds(2))
-    await #expect(throws: CacheError(.timedOut, "")) { try await alone.read(.all, in: fixture.group) }
-    await #expect(throws: CacheError(.timedOut, "")) { try await alone.increment(1, of: fixture) }
-    await #expect(throws: CacheError(.timedOut, "")) { try await reader.read(shards, in: fixture.group) }
+    await expectCacheError(.timedOut) { try await alone.read(.all, in: fixture.group) }
+    await expectCacheError(.timedOut) { try await alone.increment(1, of: fixture) }
+    await expectCacheError(.timedOut) { try await reader.read(shards, in: fixture.group) }
     // A client that knows the others continues there.
     #expect(try await fixture.store(at: [there] + others).increment(1, of: fixture) == 3)
     cluster.reunite()
@@ -114,7 +114,7 @@ struct ClusterTests {
     let killed = [leader, (leader + 1) % 3]
     for node in killed { cluster.kill(node) }
     let late = try fixture.store(timeout: .seconds(2))
-    let error = await #expect(throws: CacheError(.timedOut, "")) { try await late.increment(1, of: fixture) }
+    let error = await expectCacheError(.timedOut) { try await late.increment(1, of: fixture) }
     #expect(error?.advice?.contains("more than half of its members") == true)
     for node in killed { try cluster.start(node) }
     _ = try cluster.leader()

@@ -51,7 +51,7 @@ struct FaultTests {
     try await fixture.put(old, to: name)
     let contents = try await store.read(.some([fixture.shard(one)]), in: fixture.group)
     #expect(contents.problems.map(\.kind) == [.rolledBack] && contents.documents.isEmpty)
-    await #expect(throws: CacheError(.rolledBack, "")) { try await cache(store).save(one) }
+    await expectCacheError(.rolledBack) { try await cache(store).save(one) }
     // What is taken away and made anew is newer, whatever the clocks say.
     #expect(try await store.remove(.damaged, in: fixture.group) == 1)
     try await cache(store).save(one)
@@ -98,11 +98,11 @@ struct FaultTests {
       { try await cache(fixture.store()).save(two) },
       { _ = try await fixture.store().rekey() },
     ] as [@Sendable () async throws -> Void] {
-      let error = await #expect(throws: CacheError.self) { try await call() }
-      #expect(error?.code == .damaged && error?.message.contains(fixture.keys) == true)
+      let error = await expectCacheError(.damaged) { try await call() }
+      #expect(error?.message.contains(fixture.keys) == true)
     }
     try await fixture.put([1, 2, 3], to: fixture.keys)
-    await #expect(throws: CacheError(.damaged, "")) { try await cache(fixture.store()).save(two) }
+    await expectCacheError(.damaged) { try await cache(fixture.store()).save(two) }
     try await fixture.put(keys, to: fixture.keys)
     #expect(try await cache(fixture.store()).finds(one))
   }
@@ -124,12 +124,8 @@ struct FaultTests {
   {
     try await fixture.cache.save(one)
     let other = try fixture.file("other", String(repeating: "k", count: 40))
-    await #expect(throws: CacheError(.wrongKey, "")) {
-      try await cache(fixture.store(key: .keyFile(path: other))).save(two)
-    }
-    await #expect(throws: CacheError(.wrongKey, "")) {
-      try await cache(fixture.store(key: .passphrase("words"))).save(two)
-    }
+    await expectCacheError(.wrongKey) { try await cache(fixture.store(key: .keyFile(path: other))).save(two) }
+    await expectCacheError(.wrongKey) { try await cache(fixture.store(key: .passphrase("words"))).save(two) }
   }
 
   @Test(.fault("many writers")) func `Sixteen stores that begin at once make one set of keys`() async throws {
@@ -179,7 +175,7 @@ struct FaultTests {
     }
     let key = try fixture.file("other", String(repeating: "k", count: 40))
     _ = try await fixture.store().rekey(to: .keyFile(path: key))
-    await #expect(throws: CacheError(.wrongKey, "")) { try await cache(fixture.store()).save(two) }
+    await expectCacheError(.wrongKey) { try await cache(fixture.store()).save(two) }
     #expect(try await cache(fixture.store(key: .keyFile(path: key))).finds(one))
   }
 
@@ -201,7 +197,7 @@ struct FaultTests {
     for selection in [ShardSelection.all, .some(accounts.map(fixture.shard))] {
       #expect(try await store.read(selection, in: fixture.group).documents.count == 300)
     }
-    let error = await #expect(throws: CacheError(.tooLarge, "")) {
+    let error = await expectCacheError(.tooLarge) {
       try await store.write(2, to: accounts, of: fixture, padding: 5000)
     }
     #expect(error?.advice?.isEmpty == false)
@@ -216,9 +212,7 @@ struct FaultTests {
     for selection in [ShardSelection.all, .some((0..<9).map(fixture.shard))] {
       #expect(try await fixture.store().read(selection, in: fixture.group).documents.count == 9)
     }
-    await #expect(throws: CacheError(.tooLarge, "")) {
-      try await store.increment(0, of: fixture, padding: 1_600_000)
-    }
+    await expectCacheError(.tooLarge) { try await store.increment(0, of: fixture, padding: 1_600_000) }
   }
 
   @Test(.fault("full or large"))
@@ -226,7 +220,7 @@ struct FaultTests {
     let fixture = try Fixture(EtcdNode(["--quota-backend-bytes=2000000"]))
     let store = try fixture.store()
     try await store.increment(1, of: fixture)
-    let error = await #expect(throws: CacheError(.tooLarge, "")) {
+    let error = await expectCacheError(.tooLarge) {
       for account in 2..<50 { try await store.increment(account, of: fixture, padding: 200_000) }
     }
     #expect(error?.message.contains("NOSPACE") == true && error?.advice?.contains("alarm disarm") == true)
@@ -271,8 +265,8 @@ struct FaultTests {
     let store = try fixture.store(watching: nil, through: transport)
     #expect(try await cache(store).finds(one))
     isOther.store(true, ordering: .relaxed)
-    let error = await #expect(throws: CacheError.self) { _ = try await cache(store).finds(one) }
-    #expect(error?.code == .refused && error?.message.contains("another cluster") == true)
+    let error = await expectCacheError(.refused) { _ = try await cache(store).finds(one) }
+    #expect(error?.message.contains("another cluster") == true)
   }
 
   @Test(
@@ -289,16 +283,15 @@ struct FaultTests {
     ].abbreviated)
   func `An invalid response is refused, and nothing is written`(_ body: Named<String>) async throws {
     let body = body.value
-    let transport = MeddlingTransport { _, _ in .init(.init(status: .ok), body: Data(body.utf8)) }
-    let store = try fixture.store(watching: nil, through: transport)
+    let store = try fixture.checkingStore { _, _ in .init(.init(status: .ok), body: Data(body.utf8)) }
     let group = fixture.group
     let calls: [@Sendable () async throws -> Void] = [
       { _ = try await store.read(.all, in: group) }, { try await cache(store).save(one) },
       { _ = try await store.remove(.damaged, in: group) },
     ]
     for call in calls {
-      let error = await #expect(throws: CacheError.self) { try await call() }
-      #expect(error?.code == .refused && error?.message.contains("response is invalid") == true)
+      let error = await expectCacheError(.refused) { try await call() }
+      #expect(error?.message.contains("response is invalid") == true)
     }
     #expect(try fixture.names().isEmpty)
   }
@@ -321,8 +314,8 @@ struct FaultTests {
     for call in [
       { _ = try await cache(store).finds(two) }, { try await cache(store).save(two) },
     ] as [@Sendable () async throws -> Void] {
-      let error = await #expect(throws: CacheError.self) { try await call() }
-      #expect(error?.code == .rolledBack && error?.message.contains("older state") == true)
+      let error = await expectCacheError(.rolledBack) { try await call() }
+      #expect(error?.message.contains("older state") == true)
     }
     isOld.store(false, ordering: .relaxed)
     #expect(try await cache(store).finds(one))
@@ -331,13 +324,11 @@ struct FaultTests {
   @Test(.fault("kept values"))
   func `What has not changed is neither sent nor opened again, and what has is`() async throws {
     let sizes = Mutex<[Int]>([])
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
-        let answer = try await send(request)
-        sizes.withLock { $0.append(answer.body.count) }
-        return answer
-      })
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
+      let answer = try await send(request)
+      sizes.withLock { $0.append(answer.body.count) }
+      return answer
+    }
     let (other, shard, group) = (try fixture.store(), fixture.shard(1), fixture.group)
     func read(_ number: Int, isSent: Bool) async throws {
       sizes.withLock { $0 = [] }
@@ -391,9 +382,10 @@ struct FaultTests {
         .timedOut
       ),
     ] {
-      let store = try fixture.store(
-        timeout: .seconds(1), watching: nil,
-        through: MeddlingTransport { (_, _) throws(HTTPTransportError) in try answer.get() })
+      let timeout = Duration.seconds(code == .timedOut ? 1 : 120)
+      let store = try fixture.checkingStore(timeout: timeout) { (_, _) throws(HTTPTransportError) in
+        try answer.get()
+      }
       let error = await #expect(throws: CacheError.self) { try await store.read(.all, in: fixture.group) }
       #expect(error?.code == code && error?.advice?.isEmpty == false, "\(answer)")
     }
@@ -406,7 +398,7 @@ struct FaultTests {
   ) async throws {
     try await cache(fixture.store()).save(one)
     let cut = Atomic(0)
-    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
       var response = try await send(request)
       if cut.add(1, ordering: .relaxed).oldValue < 2 {
         response.head.headerFields[.transferEncoding] = "chunked"
@@ -415,39 +407,35 @@ struct FaultTests {
       }
       return response
     }
-    #expect(try await cache(fixture.store(watching: nil, through: transport)).finds(one))
+    #expect(try await cache(store).finds(one))
   }
 
   @Test func `A call that is cancelled ends at once`() async throws {
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (_, _) throws(HTTPTransportError) in
-        do { try await Task.sleep(for: .seconds(600)) } catch {}
-        throw .cancelled
-      })
+    let store = try fixture.checkingStore { (_, _) throws(HTTPTransportError) in
+      do { try await Task.sleep(for: .seconds(600)) } catch {}
+      throw .cancelled
+    }
     let waiting = Task { try await store.read(.all, in: fixture.group) }
     waiting.cancel()
-    await #expect(throws: CacheError(.cancelled, "")) { try await waiting.value }
+    await expectCacheError(.cancelled) { try await waiting.value }
   }
 
   @Test func `A lookup that is cancelled ends at once if the transport ignores that`() async throws {
     let isHanging = Atomic(false)
     let (began, end) = (AsyncStream<Void>.makeStream(), AsyncStream<Never>.makeStream())
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
-        guard isHanging.load(ordering: .relaxed) else { return try await send(request) }
-        began.continuation.yield()
-        // A task of its own, which is not cancelled with its caller.
-        await Task { for await _ in end.stream {} }.value
-        throw .connectionLost("It hung.")
-      })
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
+      guard isHanging.load(ordering: .relaxed) else { return try await send(request) }
+      began.continuation.yield()
+      // A task of its own, which is not cancelled with its caller.
+      await Task { for await _ in end.stream {} }.value
+      throw .connectionLost("It hung.")
+    }
     try await cache(store).save(one)
     isHanging.store(true, ordering: .relaxed)
     let waiting = Task { try await store.read(.some([fixture.shard(one)]), in: fixture.group) }
     for await _ in began.stream { break }
     waiting.cancel()
-    await #expect(throws: CacheError(.cancelled, "")) { try await waiting.value }
+    await expectCacheError(.cancelled) { try await waiting.value }
     end.continuation.finish()
   }
 }

@@ -16,9 +16,15 @@ final class Fixture: SharedStoreFixture {
   let group: KeychainGroup
   let keyFile: String
   let cache: TokenCacheAccessor
+  private let checksEveryLookup: Bool
   private let scratch: TemporaryDirectory
 
-  init(_ node: EtcdNode? = nil) throws {
+  /// - Parameters:
+  ///   - node: The etcd (default: the shared one).
+  ///   - checksEveryLookup: Whether its stores and workers ask etcd at each lookup, in place of a watch.
+  /// - Throws: What keeps the test from running.
+  init(_ node: EtcdNode? = nil, checksEveryLookup: Bool = false) throws {
+    self.checksEveryLookup = checksEveryLookup
     self.node = try node ?? EtcdNode.shared.get()
     scratch = try TemporaryDirectory()
     prefix = "/test/\(scratch.path.split(separator: "-").last ?? "")"
@@ -26,7 +32,9 @@ final class Fixture: SharedStoreFixture {
     keyFile = scratch.path + "/key"
     try Self.writePrivate((0..<32).map { UInt8($0) }, to: keyFile)
     cache = TokenCacheAccessor(
-      store: try Self.store([self.node.endpoint], prefix: prefix, key: .keyFile(path: keyFile)), group: group)
+      store: try Self.store(
+        [self.node.endpoint], prefix: prefix, key: .keyFile(path: keyFile),
+        watching: checksEveryLookup ? nil : .standard), group: group)
   }
 
   /// Another store, as another process would have it.
@@ -52,7 +60,21 @@ final class Fixture: SharedStoreFixture {
       timeout: timeout, watching: watching, environment: [:], scrypt: scrypt)
   }
 
-  func newStore(timeout: Duration) throws -> any CacheStore { try store(timeout: timeout) }
+  /// A store that checks every lookup, some of whose requests are answered differently.
+  func checkingStore(
+    timeout: Duration = .seconds(120), _ meddle: @escaping MeddlingTransport.Meddle
+  ) throws -> EtcdCacheStore {
+    try store(timeout: timeout, watching: nil, through: MeddlingTransport(meddle))
+  }
+
+  /// A store that does something else with the first request that changes a group.
+  func store(firstChange meddle: @escaping MeddlingTransport.Meddle) throws -> EtcdCacheStore {
+    try store(through: MeddlingTransport(firstChange: meddle))
+  }
+
+  func newStore(timeout: Duration) throws -> any CacheStore {
+    try store(timeout: timeout, watching: checksEveryLookup ? nil : .standard)
+  }
 
   func generation(of store: any CacheStore, after previous: UInt64?) async -> UInt64? {
     for _ in 0..<120_000 {
@@ -94,15 +116,13 @@ final class Fixture: SharedStoreFixture {
     try node.control("get", "--prefix", "--keys-only", prefix + "/").split(separator: "\n").map(String.init)
   }
 
-  func worker(_ arguments: [String]) throws -> Worker { try worker(arguments, environment: [:]) }
-
-  func worker(_ arguments: [String], environment: [String: String]) throws -> Worker {
-    try Worker(
-      [Worker.program] + arguments,
-      environment: [
-        "PATH": "/usr/bin:/bin", "CACHE_WORKER_KEY_FILE": keyFile, "CACHE_WORKER_ENDPOINTS": node.endpoint,
-        "CACHE_WORKER_PREFIX": prefix,
-      ].merging(environment) { $1 })
+  func worker(_ arguments: [String]) throws -> Worker {
+    var environment = [
+      "PATH": "/usr/bin:/bin", "CACHE_WORKER_KEY_FILE": keyFile, "CACHE_WORKER_ENDPOINTS": node.endpoint,
+      "CACHE_WORKER_PREFIX": prefix,
+    ]
+    if checksEveryLookup { environment["CACHE_WORKER_CHECKS"] = "1" }
+    return try Worker([Worker.program] + arguments, environment: environment)
   }
 
   private static func writePrivate(_ bytes: [UInt8], to path: String) throws {

@@ -12,12 +12,11 @@ struct LostAnswerTests {
   @Test(.fault("lost answer"), arguments: [true, false])
   func `A change whose request or response is lost is made once`(arrives: Bool) async throws {
     _ = try await fixture.store().increment(1, of: fixture)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { (request, send) throws(HTTPTransportError) in
-        guard arrives else { throw .timedOut }
-        _ = try await send(request)
-        throw .connectionLost("lost")
-      }))
+    let store = try fixture.store(firstChange: { (request, send) throws(HTTPTransportError) in
+      guard arrives else { throw .timedOut }
+      _ = try await send(request)
+      throw .connectionLost("lost")
+    })
     #expect(try await store.increment(1, of: fixture) == 2)
     #expect(try await fixture.number() == 2)
   }
@@ -27,12 +26,11 @@ struct LostAnswerTests {
     _ = try await fixture.store().increment(1, of: fixture)
     let other = try fixture.store()
     let calls = Mutex(0)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { [fixture] (request, send) throws(HTTPTransportError) in
-        _ = try await send(request)
-        for _ in 0..<3 { _ = try? await other.increment(1, of: fixture) }
-        throw .connectionLost("lost")
-      }))
+    let store = try fixture.store(firstChange: { [fixture] (request, send) throws(HTTPTransportError) in
+      _ = try await send(request)
+      for _ in 0..<3 { _ = try? await other.increment(1, of: fixture) }
+      throw .connectionLost("lost")
+    })
     let result = try await store.update([fixture.shard(1)], in: fixture.group) { [fixture] contents in
       calls.withLock { $0 += 1 }
       return fixture.increment(1, in: &contents)
@@ -44,11 +42,10 @@ struct LostAnswerTests {
 
   @Test(.fault("late request")) func `A request that arrives late changes nothing any more`() async throws {
     let held = Mutex<HTTPTransportRequest?>(nil)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { (request, _) throws(HTTPTransportError) in
-        held.withLock { $0 = request }
-        throw .connectionLost("held")
-      }))
+    let store = try fixture.store(firstChange: { (request, _) throws(HTTPTransportError) in
+      held.withLock { $0 = request }
+      throw .connectionLost("held")
+    })
     #expect(try await store.increment(1, of: fixture) == 1)
     // All is again as the late request expects it to be: there is no shard.
     #expect(try await fixture.store().remove(.everything, in: fixture.group) == 1)
@@ -64,12 +61,11 @@ struct LostAnswerTests {
     let other = try fixture.store()
     _ = try await other.increment(1, of: fixture)
     _ = try await other.remove(.everything, in: fixture.group)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { [fixture] (request, _) throws(HTTPTransportError) in
-        held.withLock { $0 = request }
-        _ = try? await other.increment(1, of: fixture)
-        throw .connectionLost("held")
-      }))
+    let store = try fixture.store(firstChange: { [fixture] (request, _) throws(HTTPTransportError) in
+      held.withLock { $0 = request }
+      _ = try? await other.increment(1, of: fixture)
+      throw .connectionLost("held")
+    })
     let calls = Atomic(0)
     let shard = fixture.shard(1)
     let error = await #expect(throws: CacheError(.signedOut, "")) {
@@ -109,7 +105,7 @@ struct LostAnswerTests {
         if request.writes { throw .connectionLost("lost") }
         return answer
       })
-    let error = await #expect(throws: CacheError(.timedOut, "")) { try await store.increment(1, of: fixture) }
+    let error = await expectCacheError(.timedOut) { try await store.increment(1, of: fixture) }
     #expect(error?.message.ranges(of: "may or may not have been applied").count == 1)
     #expect(try await fixture.number() == 2)
   }
@@ -119,15 +115,14 @@ struct LostAnswerTests {
     let other = try fixture.store()
     _ = try await other.increment(1, of: fixture)
     _ = try await other.remove(.everything, in: fixture.group)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { [fixture] (request, send) throws(HTTPTransportError) in
-        _ = try? await other.increment(1, of: fixture)
-        let refusal = try await send(request)
-        // A second copy arrives when all is again as the request expects it to be.
-        _ = try? await other.remove(.everything, in: fixture.group)
-        _ = try await send(request)
-        return refusal
-      }))
+    let store = try fixture.store(firstChange: { [fixture] (request, send) throws(HTTPTransportError) in
+      _ = try? await other.increment(1, of: fixture)
+      let refusal = try await send(request)
+      // A second copy arrives when all is again as the request expects it to be.
+      _ = try? await other.remove(.everything, in: fixture.group)
+      _ = try await send(request)
+      return refusal
+    })
     #expect(try await store.increment(1, of: fixture) == 1)
     #expect(try await fixture.number() == 1)
   }
@@ -136,20 +131,19 @@ struct LostAnswerTests {
   func `A call that is cancelled during its commit says that it may be applied`(removes: Bool) async throws {
     _ = try await fixture.store().increment(1, of: fixture)
     let isSent = Atomic(false)
-    let store = try fixture.store(
-      through: MeddlingTransport(firstChange: { (request, send) throws(HTTPTransportError) in
-        _ = try await send(request)
-        isSent.store(true, ordering: .relaxed)
-        do { try await Task.sleep(for: .seconds(600)) } catch {}
-        throw .cancelled
-      }))
+    let store = try fixture.store(firstChange: { (request, send) throws(HTTPTransportError) in
+      _ = try await send(request)
+      isSent.store(true, ordering: .relaxed)
+      do { try await Task.sleep(for: .seconds(600)) } catch {}
+      throw .cancelled
+    })
     let call = Task {
       removes
         ? try await store.remove(.everything, in: fixture.group) : try await store.increment(1, of: fixture)
     }
     try await eventually { isSent.load(ordering: .relaxed) }
     call.cancel()
-    let error = await #expect(throws: CacheError(.cancelled, "")) { try await call.value }
+    let error = await expectCacheError(.cancelled) { try await call.value }
     #expect(error?.message.contains("may or may not have been applied") == true)
     #expect(try await fixture.number() == (removes ? 0 : 2))
   }
@@ -162,8 +156,8 @@ struct LostAnswerTests {
           .init(status: .tooManyRequests),
           body: .init(#"{"error":"etcdserver: mvcc: database space exceeded","code":8}"#.utf8))
       })
-    let error = await #expect(throws: CacheError.self) { try await store.increment(1, of: fixture) }
-    #expect(error?.code == .tooLarge && error?.message.contains("NOSPACE") == true)
+    let error = await expectCacheError(.tooLarge) { try await store.increment(1, of: fixture) }
+    #expect(error?.message.contains("NOSPACE") == true)
     #expect(error?.message.contains("may or may not") == false)
   }
 }

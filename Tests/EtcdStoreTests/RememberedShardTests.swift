@@ -83,9 +83,7 @@ struct RememberedShardTests {
   @Test func `A key of the keyring is read between two reads, and its error ends the call`() async throws {
     try await fixture.store().increment(1, of: fixture)
     let read = try await requests(key: .keyring()) { store in
-      await #expect(throws: CacheError(.wrongKey, "")) {
-        try await store.read(.some([shard]), in: fixture.group)
-      }
+      await expectCacheError(.wrongKey) { try await store.read(.some([shard]), in: fixture.group) }
     }
     #expect(read == ["kv/txn", "kv/txn"])
   }
@@ -111,18 +109,16 @@ struct RememberedShardTests {
     for account in 1..<count {
       try await fixture.put(Array(repeating: 0, count: 20_000), to: fixture.name(fixture.shard(account)))
     }
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
-        let answer = try await send(request)
-        if request.head.path == "/v3/kv/range",
-          let object = try? JSONObject(foreign: answer.body, within: .cache),
-          let number = object["count"]?.numberValue
-        {
-          counted.withLock { $0.append(Int(number)) }
-        }
-        return answer
-      })
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
+      let answer = try await send(request)
+      if request.head.path == "/v3/kv/range",
+        let object = try? JSONObject(foreign: answer.body, within: .cache),
+        let number = object["count"]?.numberValue
+      {
+        counted.withLock { $0.append(Int(number)) }
+      }
+      return answer
+    }
     let contents = try await store.read(.all, in: fixture.group)
     #expect(contents.documents.count == 1 && contents.problems.count == count - 1)
     let counts = counted.withLock { $0 }
@@ -176,7 +172,7 @@ struct RememberedShardTests {
       return fixture.increment(1, in: &contents)
     }
     #expect(result == 3)
-    await #expect(throws: CacheError(.refused, "")) {
+    await expectCacheError(.refused) {
       try await store.update([shard], in: fixture.group) { (_) throws(CacheError) in
         throw CacheError(.refused, "No.")
       }
@@ -199,13 +195,11 @@ struct RememberedShardTests {
   @Test(.fault("changed since"))
   func `A change from memory whose response is lost is made once`() async throws {
     let isLost = Atomic(false)
-    let store = try fixture.store(
-      watching: nil,
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
-        let answer = try await send(request)
-        if request.writes, isLost.exchange(false, ordering: .relaxed) { throw .connectionLost("lost") }
-        return answer
-      })
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
+      let answer = try await send(request)
+      if request.writes, isLost.exchange(false, ordering: .relaxed) { throw .connectionLost("lost") }
+      return answer
+    }
     #expect(try await store.increment(1, of: fixture) == 1)
     for expected in 2...4 {
       isLost.store(true, ordering: .relaxed)

@@ -88,7 +88,7 @@ struct RenewalTests {
     let (shard, group) = (fixture.shard(token), fixture.group)
     await store.withRenewalTurn(of: shard, in: group, within: .seconds(600)) { #expect(leases.open == 1) }
     #expect(leases.open == 0)
-    await #expect(throws: CacheError(.refused, "")) {
+    await expectCacheError(.refused) {
       try await store.withRenewalTurn(of: shard, in: group, within: .seconds(600)) {
         () async throws(CacheError) in
         #expect(leases.open == 1)

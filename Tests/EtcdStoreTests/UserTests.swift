@@ -58,8 +58,7 @@ struct UserTests {
   @Test(.fault("password end"), arguments: ["cache password", "cache password\r\n"])
   func `A password may end with a line end of any kind, or none`(_ password: String) async throws {
     try await cache(fixture.store(user: user(password))).save(token)
-    let words = EtcdUser(
-      name: "cache", password: .passphrase { _ in SecretBytes(copying: Array(password.utf8)) })
+    let words = EtcdUser(name: "cache", password: .passphrase(password))
     #expect(try await cache(fixture.store(user: words)).finds(token))
   }
 
@@ -85,15 +84,10 @@ struct UserTests {
   }
 
   @Test func `A keyring that is locked again is not unlocked within a request`() async throws {
-    let secret = Variant.tuple([
-      .objectPath(FakeService.session), .bytes([]), .bytes(Array("password".utf8)), .string("text/plain"),
-    ])
     let item = FakeService.collection + "/1"
     let service = try FakeService([
-      "Locked": .inTurn(.reply([.variant(.boolean(true))]), then: .reply([.variant(.boolean(false))])),
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
-      "GetSecrets": .reply([.array(of: "{o(oayays)}", [.entry(.objectPath(item), secret)])]),
-      "Unlock": .reply([.objectPaths([]), .objectPath(FakeService.prompt)]),
+      "Locked": .inTurn(.locked(true), then: .locked(false)), "SearchItems": .found([item]),
+      "GetSecrets": .secrets([item: .secret(Array("password".utf8))]), "Unlock": .unlockPrompt,
       "Prompt": .completion(.objectPaths([FakeService.collection])),
     ])
     let source = KeySource.keyring(prompt: .allowed(waitingUpTo: .seconds(120)), allowsPlainSession: true)
@@ -108,7 +102,7 @@ struct UserTests {
     #expect(service.calls.count { $0 == "Prompt" } == 1)
     #expect(try await token() == "password")
 
-    service.setAnswer("Locked", .reply([.variant(.boolean(true))]))
+    service.setAnswer("Locked", .locked(true))
     session.forget("password")
     #expect(try await token() == "password")
     #expect(service.calls.count { $0 == "Prompt" } == 1)
@@ -186,17 +180,17 @@ struct UserTests {
 
   @Test(.fault("etcd refuses"))
   func `A wrong password, a missing user and a missing password file are distinct errors`() async throws {
-    let wrong = await #expect(throws: CacheError.self) {
+    let wrong = await expectCacheError(.wrongKey) {
       try await cache(fixture.store(user: user("other"))).save(token)
     }
-    #expect(wrong?.code == .wrongKey && wrong?.message.contains("other") == false)
-    let none = await #expect(throws: CacheError.self) { try await cache(fixture.store()).save(token) }
-    #expect(none?.code == .refused && none?.message == "etcd requires a user.")
+    #expect(wrong?.message.contains("other") == false)
+    let none = await expectCacheError(.refused) { try await cache(fixture.store()).save(token) }
+    #expect(none?.message == "etcd requires a user.")
     let gone = EtcdUser(name: "cache", password: .keyFile(path: "/proc/nonexistent/password"))
-    let absent = await #expect(throws: CacheError.self) {
+    let absent = await expectCacheError(.unavailable) {
       try await cache(fixture.store(user: gone)).save(token)
     }
-    #expect(absent?.code == .unavailable && absent?.advice?.contains("password") == true)
+    #expect(absent?.advice?.contains("password") == true)
   }
 
   @Test(.fault("etcd refuses")) func `A prefix without rights is reported as such`() async throws {
@@ -205,7 +199,7 @@ struct UserTests {
       { _ = try await store.groups() }, { _ = try await store.read(.all, in: fixture.group) },
       { try await cache(store).save(token) },
     ] as [@Sendable () async throws -> Void] {
-      let error = await #expect(throws: CacheError(.refused, "")) { try await call() }
+      let error = await expectCacheError(.refused) { try await call() }
       #expect(error?.message == "etcd's user has no right to the store's prefix.")
       #expect(error?.advice?.contains("grant-permission") == true)
     }

@@ -236,7 +236,7 @@ struct WatchTests {
       #expect(store.generation(of: fixture.group) == nil)
       return transport.methods.count >= 3
     }
-    await #expect(throws: CacheError(.refused, "")) { try await store.read(.all, in: fixture.group) }
+    await expectCacheError(.refused) { try await store.read(.all, in: fixture.group) }
   }
 
   @Test func `A store that is released ends its watch`() async throws {
