@@ -4,9 +4,8 @@ import TestSupport
 
 /// Errors say whose account they are about.
 struct AccountInErrorTests {
-  let test: TestClient
-
-  init() throws { test = try TestClient() }
+  private let test = TestClient()
+  private static let clientInfo = Data(#"{"uid":"some","utid":"body"}"#.utf8).base64URL
 
   @Test func `A silent request that is refused names its account`() async throws {
     let account = try await test.signIn().account
@@ -48,11 +47,10 @@ struct AccountInErrorTests {
 
   /// A protection policy is about an account that only the server knows; it says which in the refusal.
   @Test func `The account that a server names in its refusal is the one`() throws {
-    let clientInfo = Data(#"{"uid":"some","utid":"body"}"#.utf8).base64URL
     let error = try #require(
       IdentityError(refusal: [
         "error": "unauthorized_client", "suberror": "protection_policy_required",
-        "adi": "alice@contoso.test", "client_info": .string(clientInfo),
+        "adi": "alice@contoso.test", "client_info": .string(Self.clientInfo),
       ]))
     #expect(error.code == .serverProtectionPoliciesRequired)
     #expect(error.homeAccountID == "some.body" && error.displayableID == "alice@contoso.test")
@@ -60,8 +58,8 @@ struct AccountInErrorTests {
 
   @Test func `An error never mixes the account of the request with another`() async throws {
     let account = try await test.signIn().account
-    let other = Data(#"{"uid":"some","utid":"body"}"#.utf8).base64URL
-    test.transport.answerTokens(.refusal("invalid_grant", adding: ["client_info": .string(other)]))
+    test.transport.answerTokens(
+      .refusal("invalid_grant", adding: ["client_info": .string(Self.clientInfo)]))
     let unnamed = await #expect(throws: IdentityError.self) { try await test.renew(account) }
     #expect(unnamed?.homeAccountID == "some.body" && unnamed?.displayableID == nil)
     let named = await cancelSignIn(of: account) { $0.displayableID = "mallory@contoso.test" }

@@ -11,8 +11,8 @@ struct BrokerTests {
   private func client(
     _ policy: BrokerPolicy = .automatic, _ authority: String? = nil, kind: Authority.Kind? = nil,
     store: ScriptedStore = ScriptedStore(), clock: TestClock = TestClock()
-  ) throws -> TestClient {
-    try TestClient(authority, kind: kind, store: store, clock: clock, broker: broker) {
+  ) -> TestClient {
+    TestClient(authority, kind: kind, store: store, clock: clock, broker: broker) {
       $0.brokerPolicy = policy
     }
   }
@@ -20,9 +20,9 @@ struct BrokerTests {
   /// A client at which Alice has signed in in the browser.
   private func signedIn(_ policy: BrokerPolicy = .automatic) async throws -> (TestClient, Account) {
     broker.set(asksPerson: false)
-    let test = try client(.off)
+    let test = client(.off)
     let account = try await test.signIn().account
-    return (try client(policy, store: test.store, clock: test.clock), account)
+    return (client(policy, store: test.store, clock: test.clock), account)
   }
 
   /// The same when her token has expired.
@@ -33,8 +33,13 @@ struct BrokerTests {
   }
 
   /// Has the broker give tokens of a person.
-  private func answer(_ test: TestClient, _ access: String = "brokered-1", of person: TestPerson = .alice) {
-    broker.answer { [clock = test.clock] _ in person.brokerToken(at: clock.now, access: access) }
+  private func answer(
+    _ test: TestClient, _ access: String = "brokered-1", of person: TestPerson = .alice,
+    scopes: String = "User.Read openid profile", hasIDToken: Bool = true
+  ) {
+    broker.answer { [clock = test.clock] _ in
+      person.brokerToken(at: clock.now, access: access, scopes: scopes, hasIDToken: hasIDToken)
+    }
   }
 
   /// Has the broker fail.
@@ -90,29 +95,25 @@ struct BrokerTests {
     .fault("bad answer"),
     arguments: [
       IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
-    ])
-  func `When it gives nothing the client's own refresh token serves`(code: IdentityError.Code) async throws {
-    let (test, account) = try await expired()
+    ], [BrokerPolicy.automatic, .required])
+  func `When it gives nothing the client's own refresh token serves, unless the broker is required`(
+    code: IdentityError.Code, policy: BrokerPolicy
+  ) async throws {
+    let (test, account) = try await expired(policy)
     broker.fail(code)
+    if policy == .required {
+      await expectError(code) { try await test.silent(account) }
+      #expect(test.transport.requests.isEmpty)
+      return
+    }
     test.transport.answerTokens(test.tokens("own-2"))
     #expect(try await test.silent(account).accessToken == "own-2")
     // What the broker's token left is gone with it.
     #expect(try await test.cache.snapshot().document.accessTokens.values.map(\.source) == [nil])
   }
 
-  @Test func `But not where the broker is required, which opens no connection`() async throws {
-    for code in [
-      IdentityError.Code.brokerFailed, .noBroker, .interactionRequired, .network, .authorizationFailed,
-    ] {
-      let (test, account) = try await expired(.required)
-      broker.fail(code)
-      await expectError(code) { try await test.silent(account) }
-      #expect(test.transport.requests.isEmpty)
-    }
-  }
-
   @Test func `A sign-in that the required broker cannot do says so`() async throws {
-    let test = try client(.required)
+    let test = client(.required)
     let error = await expectError(.network) {
       try await test.client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { _ in })
     }
@@ -120,7 +121,7 @@ struct BrokerTests {
     #expect(test.transport.requests.isEmpty)
   }
 
-  @Test func `Nor where the request says so, unless there is no broker at all`() async throws {
+  @Test func `Nor does it where the request says so, unless there is no broker at all`() async throws {
     let (test, account) = try await expired()
     broker.fail(.brokerFailed)
     await expectError(.brokerFailed) { try await test.silent(account) { $0.refreshesWithoutBroker = false } }
@@ -146,10 +147,10 @@ struct BrokerTests {
       ("https://id.example/issuer", .oidc, .automatic), (nil, nil, .off),
     ]
     for (authority, kind, policy) in cases {
-      let test = try client(policy, authority, kind: kind)
+      let test = client(policy, authority, kind: kind)
       #expect(try test.client.broker(for: test.client.configuration.authority) == nil)
       if policy == .automatic {
-        let required = try client(.required, authority, kind: kind)
+        let required = client(.required, authority, kind: kind)
         let account = TestPerson.alice.brokerAccount
         await expectError(.noBroker) { try await required.silent(account) }
       }
@@ -272,7 +273,7 @@ struct BrokerTests {
   }
 
   @Test func `An account of the broker only is listed, and gets a token without a sign-in`() async throws {
-    let test = try client()
+    let test = client()
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     answer(test)
     let accounts = try await test.client.accountsFromDevice()
@@ -305,7 +306,7 @@ struct BrokerTests {
   }
 
   @Test func `An account of another cloud is not listed`() async throws {
-    let test = try client(.automatic, "https://login.microsoftonline.us/common")
+    let test = client(.automatic, "https://login.microsoftonline.us/common")
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     #expect(try await test.client.accountsFromDevice().isEmpty)
   }
@@ -357,7 +358,7 @@ struct BrokerTests {
   func `An account that may have signed out is not listed because the broker has it`() async throws {
     let store = ScriptedStore.damaged
     let alice = try await client(.off, store: store).signIn().account
-    let test = try client(store: store)
+    let test = client(store: store)
     let (bob, unreadable) = (
       TestPerson.bob.brokerAccount,
       Account(
@@ -442,8 +443,8 @@ struct BrokerTests {
   }
 
   @Test func `A token without an ID token is returned, not stored`() async throws {
-    let test = try client()
-    broker.answer { [clock = test.clock] _ in TestPerson.alice.brokerToken(at: clock.now, hasIDToken: false) }
+    let test = client()
+    answer(test, hasIDToken: false)
     let result = try await test.silent(TestPerson.alice.brokerAccount)
     #expect(result.accessToken == "brokered-1")
     #expect(result.account.username == TestPerson.alice.username)
@@ -452,22 +453,22 @@ struct BrokerTests {
 
   @Test(.fault("no keyring")) func `Where the broker is required no cache is needed`() async throws {
     let store = ScriptedStore.locked
-    let test = try client(.required, store: store)
+    let test = client(.required, store: store)
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     answer(test)
     let account = try #require(await test.client.accountsFromDevice().first)
     let result = try await test.silent(account)
     #expect(result.accessToken == "brokered-1")
     #expect(result.cacheError != nil)
-    let automatic = try client(store: store)
+    let automatic = client(store: store)
     await expectError(.cache) { try await automatic.silent(account) }
   }
 
   @Test func `That a client belongs to a family is not forgotten over a token of the broker`() async throws {
     broker.set(asksPerson: false)
-    let first = try client(.off)
+    let first = client(.off)
     let account = try await first.signIn(changing: ["foci": "1"]).account
-    let test = try client(store: first.store, clock: first.clock)
+    let test = client(store: first.store, clock: first.clock)
     test.clock.advance(3600)
     answer(test)
     #expect(try await test.silent(account).source == .broker)
@@ -482,7 +483,7 @@ struct BrokerTests {
     test.transport.answerTokens(test.tokens("own-2"))
     _ = try await test.renew(account)
     test.clock.advance(3400)
-    let required = try client(.required, store: test.store, clock: test.clock)
+    let required = client(.required, store: test.store, clock: test.clock)
     #expect(try await required.silent(account).accessToken == "own-2")
     refuse(.interactionRequired) { $0.oauthError = "alice@contoso.test" }
     await expectError(.interactionRequired) { try await required.silent(account) }
@@ -493,7 +494,7 @@ struct BrokerTests {
 
   @Test(arguments: [BrokerPolicy.automatic, .required])
   func `A broker that asks people goes before the browser`(policy: BrokerPolicy) async throws {
-    let test = try client(policy)
+    let test = client(policy)
     answer(test)
     var request = InteractiveRequest(
       scopes: ["User.Read"], loginHint: "alice@contoso.test", prompt: .selectAccount)
@@ -511,10 +512,10 @@ struct BrokerTests {
 
   @Test func `One that does not is asked where it is required alone`() async throws {
     broker.set(asksPerson: false)
-    let test = try client()
+    let test = client()
     answer(test)
     #expect(try await test.signIn().source == .network)
-    let required = try client(.required)
+    let required = client(.required)
     #expect(try await required.acquire().source == .broker)
     // Neither does the broker know how to make an account, or what to consent to besides.
     broker.set(asksPerson: true)
@@ -529,26 +530,26 @@ struct BrokerTests {
     .fault("bad answer"),
     arguments: [IdentityError.Code.brokerFailed, .network, .authorizationFailed, .interactionRequired])
   func `When it fails the browser is opened, once`(code: IdentityError.Code) async throws {
-    let test = try client()
+    let test = client()
     refuse(code)
     #expect(try await test.signIn().source == .network)
     #expect(test.browser.pages.count == 1)
     #expect(broker.interactive.count == 1)
-    let required = try client(.required)
+    let required = client(.required)
     await expectError(code) { try await required.acquire() }
     #expect(required.browser.pages.isEmpty && required.transport.requests.isEmpty)
   }
 
   @Test(arguments: [IdentityError.Code.userCanceled, .cancelled])
   func `When the person gives up nothing else is asked`(code: IdentityError.Code) async throws {
-    let test = try client()
+    let test = client()
     refuse(code)
     await expectError(code) { try await test.acquire() }
     #expect(test.browser.pages.isEmpty)
   }
 
   @Test(.fault("wrong token")) func `A different account is an error, or else a new one`() async throws {
-    let test = try client()
+    let test = client()
     answer(test, of: .bob)
     let alice = TestPerson.alice.brokerAccount
     await expectError(.mismatchedUser) { try await test.acquire(account: alice) }
@@ -558,10 +559,8 @@ struct BrokerTests {
   }
 
   @Test func `What the broker did not grant is told, with what it did`() async throws {
-    let test = try client()
-    broker.answer { [clock = test.clock] _ in
-      TestPerson.alice.brokerToken(at: clock.now, scopes: "Mail.Read")
-    }
+    let test = client()
+    answer(test, scopes: "Mail.Read")
     let error = await expectError(.serverDeclinedScopes) {
       try await test.acquire(["Mail.Read", "Files.Read"])
     }

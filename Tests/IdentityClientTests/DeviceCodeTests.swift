@@ -4,10 +4,8 @@ import TestSupport
 @testable import IdentityClient
 
 struct DeviceCodeTests {
-  let test: TestClient
-  let shown = Shown()
-
-  init() throws { test = try TestClient() }
+  private let test = TestClient()
+  private let shown = Shown()
 
   final class Shown: Sendable {
     let codes = Mutex<[DeviceCode]>([])
@@ -193,7 +191,7 @@ struct DeviceCodeTests {
   }
 
   @Test func `An authority without such an endpoint says so`() async throws {
-    let other = try TestClient("https://id.example.test", kind: .oidc)
+    let other = TestClient("https://id.example.test", kind: .oidc)
     other.transport.setMetadata([
       "issuer": "https://id.example.test", "device_authorization_endpoint": .null,
     ])

@@ -30,7 +30,7 @@ struct OtherProcessTests {
   }
 
   @Test(.conformance(32)) func `A renewal waits for another process, and takes its token`() async throws {
-    let test = try TestClient()
+    let test = TestClient()
     let person = TestPerson(uid: "waits-for-another-process")
     let account = try await test.expired(person)
     let holder = try Holder(account, test)
@@ -44,7 +44,7 @@ struct OtherProcessTests {
   }
 
   @Test(.conformance(32)) func `The lock of a process that died is free`() async throws {
-    let test = try TestClient()
+    let test = TestClient()
     let person = TestPerson(uid: "outlives-another-process")
     let account = try await test.expired(person)
     let holder = try Holder(account, test)
@@ -57,7 +57,7 @@ struct OtherProcessTests {
   }
 
   @Test func `A lock file that cannot be used does not keep anybody from a token`() async throws {
-    let test = try TestClient()
+    let test = TestClient()
     let account = try await test.expired()
     let own = PublicClient(
       configuration: test.client.configuration, cache: test.cache, transport: test.transport,

@@ -33,7 +33,7 @@ struct PopTests {
 
   private let test: TestClient
 
-  init() throws { test = try TestClient(popKeys: keys) }
+  init() { test = TestClient(popKeys: keys) }
 
   private func scheme(
     _ method: String = "GET", address: String = address, nonce: String? = nil
@@ -124,7 +124,7 @@ struct PopTests {
     #expect(bound.source == .cache)
     #expect(try await test.secrets(.accessToken) == ["access-1", "at-bearer"])
 
-    let fresh = try TestClient(popKeys: keys)
+    let fresh = TestClient(popKeys: keys)
     let other = try await fresh.signIn()
     fresh.transport.answerTokens(fresh.tokens("at-2", changing: ["token_type": "PoP"]))
     let renewed = try await fresh.silent(other.account) { $0.authenticationScheme = scheme() }
@@ -186,7 +186,7 @@ struct PopTests {
   }
 
   @Test func `What cannot be asked for is an error before anything is sent`() async throws {
-    let without = try TestClient()
+    let without = TestClient()
     let missing = await expectError(.invalidParameter) { try await without.signIn(request: interactive()) }
     #expect(missing?.advice?.contains("ProofOfPossession") == true)
 

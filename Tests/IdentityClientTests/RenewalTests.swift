@@ -5,9 +5,7 @@ import TestSupport
 
 struct RenewalTests {
   private static let otherID = "22222222-aaaa-bbbb-cccc-000000000002"
-  let test: TestClient
-
-  init() throws { test = try TestClient() }
+  private let test = TestClient()
 
   @Test(
     arguments: [
@@ -102,7 +100,7 @@ struct RenewalTests {
 
   @Test(.conformance(25), .fault("proxy page")) func `Also when the authority is unreachable`() async throws {
     let account = try await renewable()
-    let offline = try test.another()
+    let offline = test.another()
     offline.transport.script { _ throws(HTTPTransportError) in throw .cannotFindHost("no network") }
     #expect(try await offline.silent(account).accessToken == "access-1")
     offline.transport.script { _ in .text("<html>portal</html>", status: 200) }
@@ -125,37 +123,31 @@ struct RenewalTests {
     await expectError(.interactionRequired) { try await test.silent(account) }
   }
 
-  @Test(.conformance(26), arguments: [true, false])
-  func `An expired token serves during an outage, if that was wanted`(_ isEnabled: Bool) async throws {
+  @Test(
+    .conformance(26),
+    arguments: [
+      (true, 4000, "", 503, nil), (false, 4000, "", 503, .serverError),
+      // Beyond its extended lifetime.
+      (true, 7300, "", 503, .serverError),
+      // No outage.
+      (true, 4000, "", 400, .unexpectedHTTPResponse), (true, 4000, "", 302, .unexpectedHTTPResponse),
+      (true, 4000, "<html>not found</html>", 404, .unexpectedHTTPResponse),
+    ] as [(Bool, Double, String, Int, IdentityError.Code?)])
+  func `An expired token serves during an outage in its extended lifetime, if that was wanted`(
+    _ isEnabled: Bool, _ seconds: Double, _ text: String, _ status: Int, _ code: IdentityError.Code?
+  ) async throws {
     let account = try await test.signIn().account
-    let own = try test.another { $0.extendedLifetimeEnabled = isEnabled }
-    test.clock.advance(4000)
-    own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
-    if isEnabled {
+    let own = test.another { $0.extendedLifetimeEnabled = isEnabled }
+    test.clock.advance(seconds)
+    own.transport.answerTokens(.text(text, status: status), .text(text, status: status))
+    if let code {
+      let error = await expectError(code) { try await own.silent(account) }
+      #expect(error?.httpStatus == status)
+    } else {
       let result = try await own.silent(account)
       #expect(result.accessToken == "access-1")
       #expect(result.isExtendedLifetime)
-    } else {
-      let error = await expectError(.serverError) { try await own.silent(account) }
-      #expect(error?.httpStatus == 503)
     }
-  }
-
-  @Test(.conformance(26)) func `But not beyond its extended lifetime`() async throws {
-    let account = try await test.signIn().account
-    let own = try test.another { $0.extendedLifetimeEnabled = true }
-    test.clock.advance(7300)
-    own.transport.answerTokens(.text("", status: 503), .text("", status: 503))
-    await expectError(.serverError) { try await own.silent(account) }
-  }
-
-  @Test(.conformance(26), arguments: [("", 400), ("<html>not found</html>", 404), ("", 302)])
-  func `Nor for a response that is no outage`(_ text: String, _ status: Int) async throws {
-    let account = try await test.signIn().account
-    let own = try test.another { $0.extendedLifetimeEnabled = true }
-    test.clock.advance(4000)
-    own.transport.answerTokens(.text(text, status: status))
-    await expectError(.unexpectedHTTPResponse) { try await own.silent(account) }
   }
 
   @Test(.conformance(27)) func `A new refresh token takes the old one's place`() async throws {
@@ -221,7 +213,7 @@ struct RenewalTests {
     test.answerRenewals(test.tokens(), after: gate.wait)
     let before = transport.tokenRequests.count
     // It resolves to the account's own tenant, as `common` does.
-    let organizations = try Authority.entra("organizations")
+    let organizations = Authority.entra("organizations")
     async let first = test.renew(account)
     await gate.arrival()
     async let second = test.silent(account) { ($0.forceRefresh, $0.authority) = (true, organizations) }
@@ -254,7 +246,7 @@ struct RenewalTests {
 
   @Test(.conformance(32)) func `Another client takes the renewed token unless it is forced`() async throws {
     let account = try await test.expired()
-    let other = try test.another()
+    let other = test.another()
     let (gate, test) = (Gate(), test)
     test.answerRenewals(test.tokens(), after: gate.wait)
     other.transport.answerTokens(test.tokens("access-3", refresh: "refresh-3"))
@@ -295,7 +287,7 @@ struct RenewalTests {
 
   @Test(.conformance(33)) func `A refresh token stored in the meantime stays`() async throws {
     let account = try await test.expired()
-    let other = try test.another()
+    let other = test.another()
     test.answerRenewals(.refusal("invalid_grant", "bad_token")) {
       _ = try? await other.save(TestPerson.alice, refresh: "newer")
     }
@@ -336,7 +328,7 @@ struct RenewalTests {
 
   @Test(.conformance(38)) func `A client of the same family uses the family's refresh token`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
-    let other = try test.another(clientID: Self.otherID)
+    let other = test.another(clientID: Self.otherID)
     other.transport.answerTokens(
       test.tokens("of the other", changing: ["foci": "1"], idToken: ["aud": .string(Self.otherID)]))
     let result = try await other.silent(account)
@@ -348,7 +340,7 @@ struct RenewalTests {
 
   @Test(.conformance(39)) func `A client that turns out to be no member is not tried again`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
-    let other = try test.another(clientID: Self.otherID)
+    let other = test.another(clientID: Self.otherID)
     other.transport.answerTokens(.refusal("invalid_grant", "client_mismatch"))
     for _ in 0..<3 {
       await expectError(.interactionRequired) { try await other.silent(account) }
@@ -381,7 +373,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(52, 53)) func `Claims skip the cache, and their token serves only them`() async throws {
-    let own = try TestClient { $0.capabilities = ["CP1"] }
+    let own = TestClient { $0.capabilities = ["CP1"] }
     let account = try await own.signIn().account
     let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true,"value":"1700000000"}}}"#)
     own.transport.answerTokens(test.tokens())
@@ -446,7 +438,7 @@ struct RenewalTests {
   @Test(.conformance(70)) func `A renewal restores nothing after all accounts were removed`() async throws {
     let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
-    let other = try test.another()
+    let other = test.another()
     test.answerRenewals(test.tokens("bobs", of: .bob)) {
       try? await other.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
     }

@@ -12,7 +12,7 @@ struct RepeatedSilentCallTests {
   let account: Account
 
   init() async throws {
-    test = try TestClient()
+    test = TestClient()
     account = try await test.signIn().account
     for _ in 0..<3 { #expect(try await test.silent(account).accessToken == "access-1") }
     #expect(try remembered(SilentRequest(scopes: ["User.Read"], account: account)))
@@ -54,14 +54,14 @@ struct RepeatedSilentCallTests {
   }
 
   @Test func `A repeated call notices a new token of another process`() async throws {
-    let other = try test.another()
+    let other = test.another()
     other.transport.answerTokens(test.tokens())
     _ = try await other.renew(account)
     for _ in 0..<3 { #expect(try await test.silent(account).accessToken == "access-2") }
   }
 
   @Test func `A repeated call notices that the account was signed out by another process`() async throws {
-    let other = try test.another()
+    let other = test.another()
     try await other.client.remove(account)
     await expectError(.interactionRequired) { try await test.silent(account) }
   }
@@ -81,7 +81,7 @@ struct RepeatedSilentCallTests {
       try change(&request)
       return request
     }
-    let guest = try Authority.entra("33333333-3333-3333-3333-333333333333")
+    let guest = Authority.entra("33333333-3333-3333-3333-333333333333")
     let claims = try ClaimsRequest(json: #"{"access_token":{"nbf":{"essential":true}}}"#)
     let bob = try await test.signIn(.bob, changing: ["access_token": "of bob"]).account
     let differing = [

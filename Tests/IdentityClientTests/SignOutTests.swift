@@ -4,10 +4,8 @@ import TestSupport
 @testable import IdentityClient
 
 struct SignOutTests {
-  let test: TestClient
+  private let test = TestClient()
   private let otherID = "22222222-aaaa-bbbb-cccc-000000000002"
-
-  init() throws { test = try TestClient() }
 
   @Test(.conformance(69)) func `The browser's session ends at the authority's page`() async throws {
     let account = try await test.signIn(idToken: ["login_hint": "hint-of-alice"]).account
@@ -38,7 +36,7 @@ struct SignOutTests {
   }
 
   @Test func `Another provider's page is told the client, without which it does not redirect`() async throws {
-    let test = try TestClient("https://id.example/issuer", kind: .oidc)
+    let test = TestClient("https://id.example/issuer", kind: .oidc)
     test.browser.person { query in ["state": query["state"] ?? ""] }
     try await test.client.signOut(TestPerson.alice.brokerAccount, SignOutOptions(fromBrowser: true))
     #expect(test.browser.lastQuery["client_id"] == TestPerson.clientID)
@@ -77,7 +75,7 @@ struct SignOutTests {
   @Test(.conformance(70), arguments: [false, true])
   func `What another client has of the account stays, unless all of it shall go`(_ wipes: Bool) async throws {
     let alice = try await test.signIn(changing: ["foci": "1"]).account
-    let other = try test.another(clientID: otherID)
+    let other = test.another(clientID: otherID)
     try await other.signIn(
       changing: ["refresh_token": "of the other", "foci": "1"], idToken: ["aud": .string(otherID)])
     try await test.client.signOut(alice, SignOutOptions(wipeAccount: wipes))
@@ -108,7 +106,7 @@ struct SignOutTests {
   @Test func `An account that was signed out can be signed in again`() async throws {
     let alice = try await test.signIn().account
     try await test.client.remove(alice)
-    try await test.signIn(request: InteractiveRequest(scopes: ["User.Read"], account: alice))
+    try await test.signIn { $0.account = alice }
     #expect(try await test.silent(alice).source == .cache)
   }
 }

@@ -75,7 +75,7 @@ extension TestPerson {
   }
 
   func brokerToken(
-    at now: Date, access: String = "brokered-1", scopes: String? = "User.Read openid profile",
+    at now: Date, access: String = "brokered-1", scopes: String = "User.Read openid profile",
     hasIDToken: Bool = true
   ) -> BrokerToken {
     BrokerToken(

@@ -19,13 +19,11 @@ struct TestClient: Sendable {
     clock: TestClock = TestClock(), clientID: String = TestPerson.clientID,
     popKeys: (any PopKeyProvider)? = nil, broker: (any TokenBroker)? = nil,
     configure: (inout ClientConfiguration) -> Void = { _ in }
-  ) throws {
+  ) {
     (self.store, self.clock) = (store, clock)
     cache = TokenCacheAccessor(store: store, now: { clock.now })
     var configuration = ClientConfiguration(clientID: clientID)
-    if let authority, let url = URL(string: authority) {
-      configuration.authority = try kind.map { try Authority(url: url, kind: $0) } ?? Authority(url: url)
-    }
+    if let authority { configuration.authority = .made(authority, kind) }
     configure(&configuration)
     let lines = log
     client = PublicClient(
@@ -39,7 +37,8 @@ struct TestClient: Sendable {
   @discardableResult
   func signIn(
     _ person: TestPerson = .alice, scopes: [String] = ["User.Read"], changing changes: JSONObject = [:],
-    idToken: JSONObject = [:], request: InteractiveRequest? = nil
+    idToken: JSONObject = [:], request: InteractiveRequest? = nil,
+    change: (inout InteractiveRequest) -> Void = { _ in }
   ) async throws(IdentityError) -> AuthenticationResult {
     let (browser, clock) = (browser, clock)
     transport.script { seen in
@@ -49,7 +48,9 @@ struct TestClient: Sendable {
           at: clock.now, scope: (scopes + ["openid", "profile", "offline_access"]).joined(separator: " "),
           nonce: browser.lastQuery["nonce"], changing: changes, idToken: idToken))
     }
-    return try await client.acquireToken(request ?? InteractiveRequest(scopes: scopes))
+    var request = request ?? InteractiveRequest(scopes: scopes)
+    change(&request)
+    return try await client.acquireToken(request)
   }
 
   /// Signs a person in, and lets the access token expire.
@@ -93,8 +94,8 @@ struct TestClient: Sendable {
   func another(
     _ authority: String? = nil, clientID: String = TestPerson.clientID,
     configure: (inout ClientConfiguration) -> Void = { _ in }
-  ) throws -> TestClient {
-    try TestClient(authority, store: store, clock: clock, clientID: clientID, configure: configure)
+  ) -> TestClient {
+    TestClient(authority, store: store, clock: clock, clientID: clientID, configure: configure)
   }
 
   /// An interactive request; what the server answers to it has to be scripted.
@@ -126,8 +127,27 @@ struct TestClient: Sendable {
 
 extension Authority {
   /// Entra ID's authority for a tenant.
-  static func entra(_ tenant: String) throws -> Authority {
-    try Authority(url: #require(URL(string: "https://login.microsoftonline.com/\(tenant)")))
+  static func entra(_ tenant: String) -> Authority { made("https://login.microsoftonline.com/\(tenant)") }
+
+  /// The authority of an address that a test gives.
+  static func made(_ address: String, _ kind: Kind? = nil) -> Authority {
+    guard let url = URL(string: address),
+      let authority = try? kind.map({ try Authority(url: url, kind: $0) }) ?? Authority(url: url)
+    else { preconditionFailure("\(address) is no authority") }
+    return authority
+  }
+}
+
+/// Expects a call to fail with an error of one code, or to succeed if there is none.
+func expectOutcome<T>(
+  _ code: IdentityError.Code?, sourceLocation: SourceLocation = #_sourceLocation,
+  of call: () async throws(IdentityError) -> T
+) async {
+  do throws(IdentityError) {
+    _ = try await call()
+    #expect(code == nil, sourceLocation: sourceLocation)
+  } catch {
+    #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
   }
 }
 
