@@ -3,7 +3,8 @@ import TestSupport
 
 @testable import TokenCache
 
-/// Four times as many records cost at most seven times as many allocations, where quadratic work costs 16 times as many. Time would depend on how busy the machine is.
+/// Four times as many records cost at most seven times as many allocations, where quadratic work costs 16 times as many. Time
+/// would depend on how busy the machine is.
 struct ComplexityTests {
   typealias Caches = (accounts: CacheDocument, tenants: CacheDocument)
 

@@ -15,25 +15,22 @@ struct LimitTests {
     return document
   }
 
-  @Test(
-    .fault("too deep"),
-    arguments: [
-      Named("values", document(.array(Array(repeating: .null, count: 1_000_000)))),
-      Named("levels", document(nested(128))),
-    ])
-  func `A document beyond the limits is not written`(_ document: Named<CacheDocument>) {
-    #expect(throws: CacheError(.tooLarge, "")) { try document.value.json() }
-    #expect(throws: CacheError.self) { try document.value.withJSON { _ in } }
-  }
+  /// Documents that are this much larger than the largest.
+  private typealias Sizes = @Sendable (_ excess: Int) -> CacheDocument
 
-  @Test(
-    .fault("too deep"),
-    arguments: [
-      Named("values", document(.array(Array(repeating: .null, count: 999_999)))),
-      Named("levels", document(nested(127))),
-    ])
-  func `A document at the limits is written and read`(_ document: Named<CacheDocument>) throws {
-    #expect(try CacheDocument(json: document.value.json()) == document.value)
+  private static let sizes: [Named<Sizes>] = [
+    Named("values", { document(.array(Array(repeating: .null, count: 999_999 + $0))) }),
+    Named("levels", { document(nested(127 + $0)) }),
+  ]
+
+  @Test(.fault("too deep"), arguments: sizes)
+  private func `A document at the limits is written and read, and none beyond them is written`(
+    _ document: Named<Sizes>
+  ) throws {
+    let (largest, tooLarge) = (document.value(0), document.value(1))
+    #expect(try CacheDocument(json: largest.json()) == largest)
+    #expect(throws: CacheError(.tooLarge, "")) { try tooLarge.json() }
+    #expect(throws: CacheError.self) { try tooLarge.withJSON { _ in } }
   }
 
   /// A search in all of them for each would take an hour.

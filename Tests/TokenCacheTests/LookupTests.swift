@@ -59,34 +59,23 @@ struct LookupTests {
     #expect(try await test.token() == nil)
   }
 
-  @Test(arguments: [(3299.0, 300.0, true), (3301, 300, false), (3599, 0, true), (3601, 0, false)])
-  func `A token counts as expired a buffer before its end`(_ at: Double, _ buffer: Double, _ isValid: Bool)
-    async throws
-  {
-    try await test.save()
-    test.setClock(at)
-    #expect(try await test.token(buffer: buffer)?.condition == (isValid ? .valid : .expired))
-  }
-
-  @Test(.fault("clock jumps")) func `A token from the future counts as expired`() async throws {
-    try await test.save()
-    test.setClock(-1)
-    #expect(try await test.token()?.condition == .expired)
-  }
-
-  @Test func `A token that the server wants renewed is found as such`() async throws {
-    try await test.save(TestResponse(more: ["expires_in": .integer(3600), "refresh_in": .integer(1800)]))
-    #expect(try await test.token()?.condition == .valid)
-    test.setClock(1801)
-    #expect(try await test.token()?.condition == .needsRefresh)
-  }
-
-  @Test func `An expired token serves in its extended lifetime`() async throws {
-    try await test.save(TestResponse(more: ["expires_in": .integer(3600), "ext_expires_in": .integer(7200)]))
-    test.setClock(3601)
-    #expect(try await test.token()?.condition == .extendedLifetime)
-    test.setClock(7200)
-    #expect(try await test.token()?.condition == .expired)
+  @Test(
+    .fault("clock jumps"),
+    arguments: [
+      ([:], 3299, 300, .valid), ([:], 3301, 300, .expired), ([:], 3599, 0, .valid), ([:], 3601, 0, .expired),
+      // From the future.
+      ([:], -1, 300, .expired),
+      (["refresh_in": .integer(1800)], 0, 300, .valid),
+      (["refresh_in": .integer(1800)], 1801, 300, .needsRefresh),
+      (["ext_expires_in": .integer(7200)], 3601, 300, .extendedLifetime),
+      (["ext_expires_in": .integer(7200)], 7200, 300, .expired),
+    ] as [(JSONObject, Double, Double, FoundAccessToken.Condition)])
+  func `The condition of a token that lasts an hour follows from the clock and a buffer`(
+    _ more: JSONObject, _ time: Double, _ buffer: Double, _ condition: FoundAccessToken.Condition
+  ) async throws {
+    try await test.save(TestResponse(more: more.merging(["expires_in": .integer(3600)]) { $1 }))
+    test.setClock(time)
+    #expect(try await test.token(buffer: buffer)?.condition == condition)
   }
 
   @Test func `The best token is taken and then the one that lasts longest`() async throws {

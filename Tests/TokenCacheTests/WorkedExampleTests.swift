@@ -5,23 +5,18 @@ import TestSupport
 
 /// The worked example of `CacheFormat.md`, section 11.
 struct WorkedExampleTests {
-  private struct Shard {
-    let id: ShardID
-    let json: String
-  }
-
   private static let group = "com.example.office"
   private static let homeAccountID =
     "55555555-6666-4777-8888-999999999999.66666666-7777-4888-8999-aaaaaaaaaaaa"
 
   /// The items in the document: the one without an account, and the account's.
-  private func shards() throws -> [Shard] {
+  private func shards() throws -> [(id: ShardID, json: String)] {
     try SharedFiles.cacheFormat(section: 11).components(separatedBy: "\n```\n").compactMap {
       block in
       let parts = block.components(separatedBy: "\nsecret =\n")
       guard parts.count == 2 else { return nil }
       let name = try #require(parts[0].firstMatch(of: /attribute\.shard = ([0-9a-f]{32})/))
-      return Shard(id: ShardID(rawValue: String(name.1)), json: parts[1])
+      return (ShardID(rawValue: String(name.1)), parts[1])
     }
   }
 
