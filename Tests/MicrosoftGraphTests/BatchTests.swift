@@ -117,7 +117,7 @@ struct BatchTests {
   func `An invalid batch response is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, body: body))
     let graph = try test.graph()
-    await #expect(throws: GraphError(.invalidResponse, "")) { try await graph.batch([Self.get("a")]) }
+    await expectGraphError(.invalidResponse) { try await graph.batch([Self.get("a")]) }
   }
 
   @Test func `An invalid batch is refused before it is sent`() async throws {
@@ -129,7 +129,7 @@ struct BatchTests {
       [Self.get("a", "me")], [badBody], [ownToken],
     ]
     for batch in batches {
-      await #expect(throws: GraphError(.invalidRequest, "")) { try await test.graph().batch(batch) }
+      await expectGraphError(.invalidRequest) { try await test.graph().batch(batch) }
     }
     #expect(test.sent.isEmpty)
     #expect(try await test.graph().batch([]).isEmpty)

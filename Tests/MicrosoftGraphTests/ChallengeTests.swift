@@ -49,8 +49,7 @@ struct ChallengeTests {
     let test = try await GraphLab(capabilities: ["cp1"])
     _ = try await test.graph().me()
     try lab.revokeSessions(of: "alice")
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-    #expect(error?.code == .authentication)
+    let error = await expectGraphError(.authentication) { try await test.graph().me() }
     #expect(error?.identityError?.code == .interactionRequired)
     #expect(error?.identityError?.claims?.contains("nbf") == true)
     #expect(error?.httpStatus == 401)
@@ -73,8 +72,7 @@ struct ChallengeTests {
       asked.add(claims)
       return try await test.silent(nil)
     }
-    let error = await #expect(throws: GraphError.self) { try await graph.me() }
-    #expect(error?.code == .claimsChallenge)
+    let error = await expectGraphError(.claimsChallenge) { try await graph.me() }
     #expect(error?.httpStatus == status)
     #expect(error?.message == "No.")
     #expect(asked.claims == ["", #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#])
@@ -85,14 +83,13 @@ struct ChallengeTests {
   func `An invalid challenge is a plain refusal`(_ claims: String) async throws {
     let challenge = #"Bearer error="insufficient_claims", claims="\#(claims)""#
     lab.inject(LabFault(.graph, status: 401, headers: ["WWW-Authenticate": challenge]))
-    await #expect(throws: GraphError(.unauthorized, "")) { try await test.graph().me() }
+    await expectGraphError(.unauthorized) { try await test.graph().me() }
     #expect(test.sent.count == 1)
   }
 
   @Test func `A token that Graph refuses is not sent twice`() async throws {
     lab.configure { $0.clockSkew = 4000 }
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-    #expect(error?.code == .unauthorized)
+    let error = await expectGraphError(.unauthorized) { try await test.graph().me() }
     #expect(error?.graphCode == "InvalidAuthenticationToken")
     #expect(error?.message == "Lifetime validation failed, the token is expired.")
     #expect(test.sent.count == 1)
@@ -102,14 +99,13 @@ struct ChallengeTests {
     let refusing = try test.graph { _ throws(IdentityError) in
       throw IdentityError(.interactionRequired, "No account is signed in.", advice: "Sign in.")
     }
-    let error = await #expect(throws: GraphError.self) { try await refusing.me() }
-    #expect(error?.code == .authentication)
+    let error = await expectGraphError(.authentication) { try await refusing.me() }
     #expect(error?.description == "No account is signed in. Sign in.")
     #expect(error?.identityError?.code == .interactionRequired)
     let cancelled = try test.graph { _ throws(IdentityError) in throw IdentityError(.cancelled, "") }
-    await #expect(throws: GraphError(.cancelled, "")) { try await cancelled.me() }
+    await expectGraphError(.cancelled) { try await cancelled.me() }
     let empty = try test.graph { _ throws(IdentityError) in .made(token: "") }
-    await #expect(throws: GraphError(.authentication, "")) { try await empty.me() }
+    await expectGraphError(.authentication) { try await empty.me() }
     #expect(test.sent.isEmpty)
   }
 }

@@ -84,9 +84,7 @@ import TestSupport
     let american = AuthenticationResult.made(
       authority: try Self.authority("https://login.microsoftonline.us/common"))
     for cloud in [GraphCloud.global, .china] {
-      await #expect(throws: GraphError(.cloudMismatch, "")) {
-        try await Self.client(cloud, transport, american).me()
-      }
+      await expectGraphError(.cloudMismatch) { try await Self.client(cloud, transport, american).me() }
     }
     #expect(transport.requests.isEmpty)
     for cloud in [GraphCloud.usGovernment, .usDefense] {
@@ -99,9 +97,7 @@ import TestSupport
     let transport = Self.transport()
     let authority = try Self.authority("https://login.microsoftonline.us/common")
     let personal = AuthenticationResult.made(authority: authority, tenant: Tenant.personalAccounts)
-    await #expect(throws: GraphError(.cloudMismatch, "")) {
-      try await Self.client(.usGovernment, transport, personal).me()
-    }
+    await expectGraphError(.cloudMismatch) { try await Self.client(.usGovernment, transport, personal).me() }
     #expect(transport.requests.isEmpty)
     let publicAccount = AuthenticationResult.made(tenant: Tenant.personalAccounts)
     _ = try await Self.client(.global, transport, publicAccount).me()

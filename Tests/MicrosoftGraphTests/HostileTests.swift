@@ -37,8 +37,7 @@ struct HostileTests {
   func `A response without Graph's error is reported by its status`(_ body: Named<String>) async throws {
     let body = body.value
     lab.inject(LabFault(.graph, status: 418, body: body))
-    let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().me() })
-    #expect(error.code == .requestRefused)
+    let error = try #require(await expectGraphError(.requestRefused) { try await test.graph().me() })
     #expect(error.message == "Graph responded with status 418 and no explanation.")
     #expect(error.graphCode == nil)
   }
@@ -62,8 +61,7 @@ struct HostileTests {
   func `A response of 50 MB is an error unless the limit is raised`(_ status: Int) async throws {
     let size = 50 << 20
     lab.inject(LabFault(.graph, status: status, bodySize: size))
-    let error = await #expect(throws: GraphError.self) { try await test.graph().get("/me/messages") }
-    #expect(error?.code == .responseTooLarge)
+    let error = await expectGraphError(.responseTooLarge) { try await test.graph().get("/me/messages") }
     #expect(error?.message == "Graph's response is larger than 16777216 bytes.")
     #expect(error?.transportError == .responseTooLarge(limit: 16 << 20))
     lab.inject(LabFault(.graph, bodySize: size))
@@ -84,8 +82,7 @@ struct HostileTests {
     async throws
   {
     lab.inject(LabFault(.graph, count: 9, connection: connection))
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-    #expect(error?.code == .network)
+    let error = await expectGraphError(.network) { try await test.graph().me() }
     #expect(error?.transportError != nil)
     #expect(error?.clientRequestID?.isEmpty == false)
     #expect(test.sent.count == (connection == .garbage ? 1 : 2))
@@ -95,8 +92,7 @@ struct HostileTests {
   func `A redirect is not followed, and its URL is not in the error`() async throws {
     lab.inject(
       LabFault(.graph, status: 302, headers: ["Location": "https://evil.test/?tempauth=secret"]))
-    let error = try #require(await #expect(throws: GraphError.self) { try await test.graph().get("/x") })
-    #expect(error.code == .redirected)
+    let error = try #require(await expectGraphError(.redirected) { try await test.graph().get("/x") })
     #expect(!error.description.contains("secret"))
     #expect(test.transport.requests.allSatisfy { $0.host.hasPrefix("localhost:") })
   }
@@ -104,8 +100,7 @@ struct HostileTests {
   @Test(arguments: ["<html>", "[]", "", "\u{FEFF}x"])
   func `A successful response without a user is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-    #expect(error?.code == .invalidResponse)
+    let error = await expectGraphError(.invalidResponse) { try await test.graph().me() }
     #expect(error?.requestID == "r")
   }
 

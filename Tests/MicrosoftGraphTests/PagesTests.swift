@@ -48,8 +48,7 @@ struct PagesTests {
     lab.inject(LabFault(.graph, body: #"{"value":[1],"@odata.nextLink":"\#(link)"}"#))
     var pages = try test.graph().pages(of: "/users").makeAsyncIterator()
     #expect(try await pages.next()?.items == [.integer(1)])
-    let error = await #expect(throws: GraphError.self) { try await pages.next() }
-    #expect(error?.code == .hostNotAllowed)
+    let error = await expectGraphError(.hostNotAllowed) { try await pages.next() }
     #expect(error?.requestID == nil && error?.httpStatus == 200)
     #expect(test.transport.requests.allSatisfy { $0.host == test.sent[0].host })
     #expect(test.sent.count == 1)
@@ -62,10 +61,9 @@ struct PagesTests {
       lab.inject(LabFault(.graph, body: #"{"value":[],"@odata.nextLink":"\#(lab.graphURL)/\#(link)"}"#))
     }
     var count = 0
-    let error = await #expect(throws: GraphError.self) {
+    await expectGraphError(.invalidResponse) {
       for try await _ in try test.graph().pages(of: "/users") { count += 1 }
     }
-    #expect(error?.code == .invalidResponse)
     #expect(count == 3)
     #expect(test.sent.count == 3)
   }
@@ -74,8 +72,7 @@ struct PagesTests {
   func `A response that is not a list is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, status: 200, body: body))
     var pages = try test.graph().pages(of: "/me").makeAsyncIterator()
-    let error = await #expect(throws: GraphError.self) { try await pages.next() }
-    #expect(error?.code == .invalidResponse)
+    await expectGraphError(.invalidResponse) { try await pages.next() }
   }
 
   @Test func `The last page of a delta query has the delta link`() async throws {

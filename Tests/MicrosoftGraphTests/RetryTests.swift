@@ -30,8 +30,7 @@ struct RetryTests {
   @Test(.conformance(74))
   func `Without Retry-After the pauses grow up to the policy's total`() async throws {
     lab.inject(LabFault(.graph, count: 20, status: 503, body: "<html>busy"))
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-    #expect(error?.code == .serviceUnavailable)
+    let error = await expectGraphError(.serviceUnavailable) { try await test.graph().me() }
     #expect(error?.httpStatus == 503)
     #expect(test.clock.secondsWaited == [3, 12, 27, 48, 75])
   }
@@ -40,7 +39,7 @@ struct RetryTests {
   func `At most ten attempts are made, with pauses of at most three minutes`() async throws {
     lab.inject(LabFault(.graph, count: 20, status: 429))
     let patient = GraphRetryPolicy(maximumWait: .seconds(100_000))
-    await #expect(throws: GraphError(.throttled, "")) { try await test.graph(retries: patient).me() }
+    await expectGraphError(.throttled) { try await test.graph(retries: patient).me() }
     #expect(test.clock.secondsWaited == [3, 12, 27, 48, 75, 108, 147, 180, 180])
     #expect(test.sent.count == 10)
   }
@@ -48,8 +47,7 @@ struct RetryTests {
   @Test(.conformance(74)) func `A Retry-After beyond the limit fails at once with its duration`() async throws
   {
     lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "3600"]))
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me() }
-    #expect(error?.code == .throttled)
+    let error = await expectGraphError(.throttled) { try await test.graph().me() }
     #expect(error?.retryAfter == .seconds(3600))
     #expect(error?.advice == "Try again in 3600 seconds.")
     #expect(test.clock.secondsWaited.isEmpty)
@@ -59,9 +57,9 @@ struct RetryTests {
     let test = try await GraphLab(scopes: ["User.ReadWrite"])
     let change = GraphRequest("/me", method: .patch, body: Data("{}".utf8))
     lab.inject(LabFault(.graph, status: 504))
-    await #expect(throws: GraphError(.serviceUnavailable, "")) { try await test.graph().send(change) }
+    await expectGraphError(.serviceUnavailable) { try await test.graph().send(change) }
     lab.inject(LabFault(.graph, connection: .drop))
-    await #expect(throws: GraphError(.network, "")) { try await test.graph().send(change) }
+    await expectGraphError(.network) { try await test.graph().send(change) }
     #expect(test.sent.count == 2)
     lab.inject(LabFault(.graph, status: 503))
     #expect(try await test.graph().send(change).status == 204)
@@ -78,9 +76,7 @@ struct RetryTests {
     lab.inject(LabFault(.graph, status: 504))
     #expect(try await test.graph().batch([question]).map(\.status) == [200])
     lab.inject(LabFault(.graph, status: 504))
-    await #expect(throws: GraphError(.serviceUnavailable, "")) {
-      try await test.graph().batch([question, change])
-    }
+    await expectGraphError(.serviceUnavailable) { try await test.graph().batch([question, change]) }
     lab.inject(LabFault(.batchItem, count: 2, status: 504, body: "{}"))
     #expect(try await test.graph().batch([question, change]).map(\.status) == [200, 504])
   }
@@ -108,7 +104,7 @@ struct RetryTests {
     let call = Task { try await graph.me() }
     for await _ in waiting { break }
     call.cancel()
-    await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
+    await expectGraphError(.cancelled) { try await call.value }
   }
 
   @Test func `A call that is cancelled during a request ends`() async throws {
@@ -117,6 +113,6 @@ struct RetryTests {
     let call = Task { try await graph.me() }
     _ = await lab.requests(to: .graph, atLeast: 1)
     call.cancel()
-    await #expect(throws: GraphError(.cancelled, "")) { try await call.value }
+    await expectGraphError(.cancelled) { try await call.value }
   }
 }

@@ -31,8 +31,7 @@ struct UserTests {
 
   @Test(.conformance(73))
   func `An unknown property is refused with Graph's message`() async throws {
-    let error = await #expect(throws: GraphError.self) { try await test.graph().me(select: ["shoeSize"]) }
-    #expect(error?.code == .requestRefused)
+    let error = await expectGraphError(.requestRefused) { try await test.graph().me(select: ["shoeSize"]) }
     #expect(error?.httpStatus == 400)
     #expect(error?.graphCode == "BadRequest")
     #expect(error?.message.hasSuffix("Could not find a property named 'shoeSize'.") == true)
@@ -49,7 +48,7 @@ struct UserTests {
   @Test(.conformance(73)) func `Only a missing photo is not an error`() async throws {
     let graph = try test.graph()
     lab.inject(LabFault(.graph, status: 404, body: #"{"error":{"code":"ErrorInvalidUser"}}"#))
-    await #expect(throws: GraphError(.notFound, "")) { try await graph.photo() }
+    await expectGraphError(.notFound) { try await graph.photo() }
     lab.inject(
       LabFault(
         .graph, status: 404,
@@ -76,8 +75,7 @@ struct UserTests {
   }
 
   @Test(.conformance(73)) func `A forbidden request has advice`() async throws {
-    let error = await #expect(throws: GraphError.self) { try await test.graph().get("/users") }
-    #expect(error?.code == .forbidden)
+    let error = await expectGraphError(.forbidden) { try await test.graph().get("/users") }
     #expect(error?.graphCode == "Authorization_RequestDenied")
     #expect(error?.message == "Insufficient privileges to complete the operation.")
     #expect(error?.advice?.contains("scope") == true)
@@ -87,10 +85,10 @@ struct UserTests {
   func `An ambiguous path is refused, and no request is sent`() async throws {
     let graph = try test.graph()
     for path in ["/users/a_b.test#EXT#@c.test", "http://localhost/v1.0/me", "https://"] {
-      await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.get(path) }
+      await expectGraphError(.invalidRequest) { try await graph.get(path) }
     }
     let ownToken = GraphRequest("/me", headers: [.authorization: "Bearer x"])
-    await #expect(throws: GraphError(.invalidRequest, "")) { try await graph.send(ownToken) }
+    await expectGraphError(.invalidRequest) { try await graph.send(ownToken) }
     #expect(test.sent.isEmpty)
   }
 }

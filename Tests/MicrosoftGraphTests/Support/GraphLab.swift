@@ -55,3 +55,11 @@ struct GraphLab: Sendable {
   /// The requests to Graph.
   var sent: [SeenRequest] { transport.requests.filter { $0.path.hasPrefix("/v1.0") } }
 }
+
+/// Expects a call to fail with an error of one code, and returns the error.
+@discardableResult
+func expectGraphError<T>(
+  _ code: GraphError.Code, sourceLocation: SourceLocation = #_sourceLocation, in call: () async throws -> T
+) async -> GraphError? {
+  await #expect(throws: GraphError(code, ""), sourceLocation: sourceLocation) { try await call() }
+}
