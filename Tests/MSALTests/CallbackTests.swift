@@ -136,24 +136,12 @@ extension ApplicationTests {
     }
 
     @Test func `Log messages reach the callback`() async throws {
-      let messages = AsyncStream<(MSALLogLevel, String, Bool)>.makeStream()
-      let config = MSALGlobalConfig.loggerConfig
-      config.logLevel = .verbose
-      config.setLogCallback { level, message, containsPII in
-        messages.continuation.yield((level, message ?? "", containsPII))
-        if message == "the end" { messages.continuation.finish() }
+      let messages = try await loggedMessages { _ = try await application.signIn() }
+      #expect(!messages.isEmpty)
+      for message in messages {
+        #expect(message.level != .nothing && !message.containsPII)
+        #expect(!message.text.contains("made-up") && !message.text.contains("alice"))
       }
-      _ = try await application.signIn()
-      config.log(.verbose, "the end", containsPII: false)
-      var heard = 0
-      for await (level, message, containsPII) in messages.stream where message != "the end" {
-        heard += 1
-        #expect(level != .nothing && !containsPII)
-        #expect(!message.contains("made-up") && !message.contains("alice"))
-      }
-      #expect(heard > 0)
-      config.setLogCallback { _, _, _ in }
-      config.logLevel = .info
     }
 
     @Test func `Another library's accounts are listed, and their changes are reported`() async throws {
@@ -163,8 +151,7 @@ extension ApplicationTests {
       }
       let account = try await application.signIn().account
       // A cached token changes nothing that they do not know.
-      _ = try await application.acquireTokenSilent(
-        with: MSALSilentTokenParameters(scopes: ["User.Read"], account: account))
+      try await application.silent(account, ["User.Read"])
       // What another library knows of an account is added to what is known already.
       provider.alice.withLock { $0 = MSALAccount(account.account.with(tenant: "fabrikam")) }
       let accounts = try application.allAccounts()

@@ -22,9 +22,7 @@ extension ApplicationTests {
       #expect(result.account.username?.hasPrefix("alice") == true)
       #expect(try application.allAccounts() == [result.account])
 
-      let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
-      silent.forceRefresh = true
-      let refreshed = try await application.acquireTokenSilent(with: silent)
+      let refreshed = try await application.silent(result.account, ["User.Read"], forceRefresh: true)
       #expect(refreshed.accessToken != result.accessToken)
 
       try application.remove(result.account)
@@ -82,12 +80,10 @@ extension ApplicationTests {
       #expect(result.account.username?.hasPrefix("alice") == true)
 
       trust("/proc/nonexistent")
-      let silent = MSALSilentTokenParameters(scopes: ["User.Read"], account: result.account)
-      silent.forceRefresh = true
-      let error = await #expect(throws: NSError.self) {
-        try await application.acquireTokenSilent(with: silent)
+      let error = try await failure {
+        try await application.silent(result.account, ["User.Read"], forceRefresh: true)
       }
-      #expect(error?.domain == NSURLErrorDomain && error?.code == NSURLErrorBadURL)
+      #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorBadURL)
     }
 
     /// A request that is approved as soon as its code is shown.

@@ -18,9 +18,7 @@ struct OwnSchemeTests {
 
   /// Makes a shell script the browser.
   private static func useBrowser(in home: TemporaryDirectory, _ script: String) throws {
-    let browser = try home.file("browser", "#!/bin/sh\n\(script)\n")
-    guard chmod(browser, 0o700) == 0 else { throw SetUpFailure("chmod \(browser)") }
-    setenv("BROWSER", browser, 1)
+    setenv("BROWSER", try home.program("browser", "#!/bin/sh\n\(script)\n"), 1)
   }
 
   private static func application(

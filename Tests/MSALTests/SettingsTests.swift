@@ -10,14 +10,12 @@ extension ApplicationTests {
     @Test func `The retry count is read when a request is made`() async throws {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
-      let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
-      parameters.forceRefresh = true
       let http = MSALGlobalConfig.httpConfig
       (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (3, 0, 7)
       defer { (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (1, 0.5, 300) }
       entra.goOffline()
       let before = entra.server.requests.count
-      await #expect(throws: NSError.self) { try await application.acquireTokenSilent(with: parameters) }
+      await #expect(throws: NSError.self) { try await application.silent(account, forceRefresh: true) }
       #expect(
         entra.server.requests.dropFirst(before).map(\.timeout) == Array(repeating: .seconds(7), count: 4))
     }
@@ -28,40 +26,17 @@ extension ApplicationTests {
       defer { MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskAllPII }
       for level in [MSALLogMaskingLevel.settingsMaskAllPII, .settingsMaskEUIIOnly] {
         MSALGlobalConfig.loggerConfig.logMaskingLevel = level
-        let masked = try await messages { _ = try await application.signIn() }
+        let masked = try await loggedMessages { _ = try await application.signIn() }
         #expect(masked.contains { $0.text.contains("(masked)") } && !masked.contains(where: \.containsPII))
       }
       MSALGlobalConfig.loggerConfig.logMaskingLevel = .settingsMaskSecretsOnly
-      let plain = try await messages { _ = try await application.signIn() }
+      let plain = try await loggedMessages { _ = try await application.signIn() }
       let person = TestPerson.alice.homeAccountID
       #expect(plain.contains { $0.text.contains(person) } && plain.contains { !$0.text.contains(person) })
       for message in plain {
         #expect(message.containsPII == message.text.contains(person), "\(message.text)")
       }
       #expect(!plain.contains { $0.text.contains("made-up") })
-    }
-
-    private struct Message: Sendable {
-      var text: String
-      var containsPII: Bool
-    }
-
-    /// The messages logged meanwhile.
-    private func messages(_ work: () async throws -> Void) async throws -> [Message] {
-      let messages = AsyncStream<Message>.makeStream()
-      let config = MSALGlobalConfig.loggerConfig
-      config.logLevel = .verbose
-      defer { config.logLevel = .info }
-      config.setLogCallback { _, text, containsPII in
-        if text == "the end" { return messages.continuation.finish() }
-        messages.continuation.yield(Message(text: text ?? "", containsPII: containsPII))
-      }
-      defer { config.setLogCallback { _, _, _ in } }
-      try await work()
-      config.log(.verbose, "the end", containsPII: false)
-      var heard: [Message] = []
-      for await message in messages.stream { heard.append(message) }
-      return heard
     }
   }
 }

@@ -21,8 +21,10 @@ extension MSALPublicClientApplication {
 
   /// Gets a token silently.
   @discardableResult
-  func silent(_ account: MSALAccount, forceRefresh: Bool = false) async throws -> MSALResult {
-    let parameters = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+  func silent(
+    _ account: MSALAccount, _ scopes: [String] = ["user.read"], forceRefresh: Bool = false
+  ) async throws -> MSALResult {
+    let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
     parameters.forceRefresh = forceRefresh
     return try await acquireTokenSilent(with: parameters)
   }
@@ -37,6 +39,24 @@ extension MSALInteractiveTokenParameters {
   static func userRead() -> MSALInteractiveTokenParameters {
     MSALInteractiveTokenParameters(scopes: ["user.read"], webviewParameters: MSALWebviewParameters())
   }
+}
+
+/// The messages that are logged during some work, in a test that has the log for itself.
+func loggedMessages(
+  _ work: () async throws -> Void
+) async throws -> [(level: MSALLogLevel, text: String, containsPII: Bool)] {
+  let messages = AsyncStream<(level: MSALLogLevel, text: String, containsPII: Bool)>.makeStream()
+  let config = MSALGlobalConfig.loggerConfig
+  config.logLevel = .verbose
+  defer { config.logLevel = .info }
+  config.setLogCallback { level, text, containsPII in
+    if text == "the end" { return messages.continuation.finish() }
+    messages.continuation.yield((level, text ?? "", containsPII))
+  }
+  defer { config.setLogCallback { _, _, _ in } }
+  try await work()
+  config.log(.verbose, "the end", containsPII: false)
+  return await messages.stream.reduce(into: []) { $0.append($1) }
 }
 
 /// The error that a call throws, as programs for iOS and macOS catch it.
