@@ -12,8 +12,10 @@ struct PeerLockTests {
     path = directory.path + "/cache.lockfile"
   }
 
-  private func take(timeout: Duration = .seconds(10)) throws(CacheError) -> PeerLock {
-    try PeerLock([path], users: "Test", timeout: timeout, Cancellable(timeout: .seconds(30)))
+  private func take(
+    _ paths: [String]? = nil, timeout: Duration = .seconds(10)
+  ) throws(CacheError) -> PeerLock {
+    try PeerLock(paths ?? [path], users: "Test", timeout: timeout, Cancellable(timeout: .seconds(30)))
   }
 
   /// A process that lives until it is waited for.
@@ -41,10 +43,7 @@ struct PeerLockTests {
   @Test func `A directory that is a link to nothing is reported`() throws {
     #expect(symlink(directory.path + "/unmounted", directory.path + "/link") == 0)
     let path = directory.path + "/link/cache.lockfile"
-    let error = #expect(throws: CacheError.self) {
-      try PeerLock([path], users: "Test", timeout: .seconds(10), Cancellable(timeout: .seconds(30)))
-    }
-    #expect(error?.code == .unavailable)
+    let error = #expect(throws: CacheError(.unavailable, "")) { try take([path]) }
     #expect(error?.message.contains(directory.path + "/link") == true)
   }
 
@@ -74,16 +73,13 @@ struct PeerLockTests {
     let mount = try NetworkMount(.withLocks, of: export.path)
     let path = try export.file("cache.lockfile", "999999 elsewhere")
     let file = mount.path + "/cache.lockfile"
-    func take() throws(CacheError) -> PeerLock {
-      try PeerLock([file], users: "Test", timeout: .milliseconds(20), Cancellable(timeout: .seconds(30)))
-    }
-    #expect(throws: CacheError(.timedOut, "")) { try take().release() }
+    #expect(throws: CacheError(.timedOut, "")) { try take([file], timeout: .milliseconds(20)).release() }
     #expect(PeerLock.deadHolder(of: file) == nil)
     #expect(PeerLock.deadHolder(of: path)?.pid == 999999)
     let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
     #expect(utimes(path, old) == 0)
     #expect(PeerLock.deadHolder(of: file)?.pid == 999999)
-    try take().release()
+    try take([file], timeout: .milliseconds(20)).release()
     #expect(access(path, F_OK) != 0)
   }
 
@@ -185,10 +181,7 @@ struct PeerLockTests {
   @Test func `A failure leaves no other lock`() throws {
     let first = directory.path + "/a.lockfile"
     let lock = try take()
-    #expect(throws: CacheError(.timedOut, "")) {
-      _ = try PeerLock(
-        [first, path], users: "Test", timeout: .milliseconds(20), Cancellable(timeout: .seconds(30)))
-    }
+    #expect(throws: CacheError(.timedOut, "")) { try take([first, path], timeout: .milliseconds(20)) }
     #expect(access(first, F_OK) != 0)
     lock.release()
   }

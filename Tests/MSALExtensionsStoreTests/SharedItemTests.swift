@@ -247,25 +247,13 @@ struct SharedItemTests {
     let item = FakeService.collection + "/1"
     let exists = Atomic(false)
     let service = try FakeService([
-      "SearchItems": .computed { _ in
-        .reply([.objectPaths(exists.load(ordering: .relaxed) ? [item] : []), .objectPaths([])])
-      },
-      "GetAll": .reply([
-        .properties([
-          "Attributes": .dictionary(allAttributes), "Label": .string(""), "Locked": .boolean(false),
-        ])
-      ]),
-      "GetSecrets": .computed { _ in
-        let secret = Variant.tuple([
-          .objectPath(FakeService.session), .bytes([]), .bytes(Array("{}".utf8)), .string("text/plain"),
-        ])
-        return .reply([.array(of: "{o(oayays)}", [.entry(.objectPath(item), secret)])])
-      },
+      "SearchItems": .computed { _ in .found(exists.load(ordering: .relaxed) ? [item] : []) },
+      "GetAll": .item(allAttributes), "GetSecrets": .secrets([item: .secret(Array("{}".utf8))]),
       "CreateItem": .computed { _ in
         exists.store(true, ordering: .relaxed)
-        return .reply([.objectPath("/"), .objectPath(FakeService.prompt)])
+        return .creationPrompt
       },
-      "SetSecret": .reply([]), "Delete": .reply([.objectPath(FakeService.prompt)]),
+      "SetSecret": .reply([]), "Delete": .removalPrompt,
       "Prompt": .completion(.objectPath(item)),
     ])
     let store = MSALExtensionsCacheStore(

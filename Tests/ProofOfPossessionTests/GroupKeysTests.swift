@@ -129,9 +129,7 @@ struct GroupKeysTests {
     let name = ["group": Place.group, "shard": cache.commonShard.rawValue]
     let item = try #require(try await client.search(name).unlocked.first)
     try await client.setSecret(SecretBytes(copying: Array("damaged".utf8)), of: item)
-    let error = await #expect(throws: CacheError(.damaged, "")) {
-      try await GroupKeys().key(for: place.cache())
-    }
+    let error = await expectCacheError(.damaged) { try await GroupKeys().key(for: place.cache()) }
     #expect(error?.remedy == .removal)
     let left = try #require(try await client.secrets(of: [item])[item])
     #expect(unsafe left.withUnsafeBytes { unsafe Array($0) } == Array("damaged".utf8))
@@ -146,7 +144,7 @@ struct GroupKeysTests {
     let cache = TokenCacheAccessor(store: store)
     try await cache.save(SampleToken("token", account: 0))
     let before = try await store.contents().document
-    let error = await #expect(throws: CacheError(.refused, "")) { try await GroupKeys().key(for: cache) }
+    let error = await expectCacheError(.refused) { try await GroupKeys().key(for: cache) }
     #expect(error?.advice?.contains("keyring or sealed files") == true)
     #expect(try await store.contents().document == before)
   }
