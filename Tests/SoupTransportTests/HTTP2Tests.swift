@@ -11,7 +11,7 @@ extension TransportTests {
 
     private func withServer(_ body: (UInt16, SoupHTTPTransport) async throws -> Void) async throws {
       let certificates = TestCertificates.shared
-      try write(String(repeating: "x", count: size), to: certificates.directory + "/file")
+      try PrivateKeyring.write(String(repeating: "x", count: size), to: certificates.directory + "/file")
       let reserved = try ReservedPort()
       let server = try Child(
         program,

@@ -34,7 +34,8 @@ struct TestCertificates: Sendable {
     toRemove.withLock { $0 = files }
     atexit { toRemove.withLock { $0 = nil } }
 
-    try write(
+    _ = try files.file(
+      "config",
       """
       [ca]
       default_ca = test
@@ -50,10 +51,11 @@ struct TestCertificates: Sendable {
       private_key = \(directory)/ca.key
       [any]
       commonName = supplied
-      """, to: directory + "/config")
-    try write("", to: directory + "/index")
+      """)
+    _ = try files.file("index")
     for name in ["ca", "other"] {
-      try openssl(
+      try Child.output(
+        "openssl",
         [
           "req", "-x509", "-days", "30", "-subj", "/CN=Llavero test \(name)", "-keyout",
           "\(directory)/\(name).key",
@@ -74,29 +76,21 @@ struct TestCertificates: Sendable {
     _ name: String, names: String, until end: String, for purposes: String? = nil, in directory: String
   ) throws -> Files {
     let base = "\(directory)/\(name)"
-    try openssl(
+    try Child.output(
+      "openssl",
       [
         "req", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)", "-keyout", "\(base).key",
         "-out", "\(base).csr",
       ] + (purposes.map { ["-addext", "extendedKeyUsage=\($0)"] } ?? []) + newKey)
-    try openssl([
-      "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", "20200101000000Z",
-      "-enddate", end, "-in", "\(base).csr", "-out", "\(base).pem",
-    ])
+    try Child.output(
+      "openssl",
+      [
+        "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", "20200101000000Z",
+        "-enddate", end, "-in", "\(base).csr", "-out", "\(base).pem",
+      ])
     return Files(certificate: "\(base).pem", key: "\(base).key")
   }
 }
 
 private let toRemove = Mutex<TemporaryDirectory?>(nil)
 private let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-
-private func openssl(_ arguments: [String]) throws {
-  let result = try Child.run("openssl", arguments, environment: ["PATH": "/usr/bin:/bin"])
-  if result.status != 0 { throw SetUpFailure(result.standardError) }
-}
-
-func write(_ text: String, to path: String) throws {
-  guard let file = fopen(path, "w") else { throw SetUpFailure(path) }
-  fputs(text, file)
-  fclose(file)
-}

@@ -71,8 +71,8 @@ extension TransportTests {
     @Test(.fault("config is pipe")) func `An invalid bundle is an error at once`() throws {
       let empty = certificates.directory + "/empty.pem"
       let garbage = certificates.directory + "/garbage.pem"
-      try write("", to: empty)
-      try write("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n", to: garbage)
+      try PrivateKeyring.write("", to: empty)
+      try PrivateKeyring.write("-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n", to: garbage)
       let pipe = certificates.directory + "/pipe"
       mkfifo(pipe, 0o600)
       for path in [empty, garbage, pipe, "/dev/zero", "/proc/nonexistent", certificates.directory, ""] {
