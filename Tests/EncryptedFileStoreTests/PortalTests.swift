@@ -141,7 +141,8 @@ struct PortalTests {
     }
     #expect(late?.underlyingError as? SecretPortalError == .timedOut)
     #expect(late?.advice != nil)
-    _ = await portal.nextCall()
+    // On a busy machine the time was over before the call.
+    if !portal.calls.isEmpty { _ = await portal.nextCall() }
 
     let task = Task { try await store(portal).open(makingStore: true) }
     _ = await portal.nextCall()
