@@ -61,7 +61,7 @@ extension TokenCacheAccessor {
   @discardableResult
   public func removeExpired() async throws(CacheError) -> [Credential] {
     let now = now()
-    return try await removeCredentials(in: try await store.read(.all, in: group)) {
+    return try await removeCredentials([.accessToken], in: try await store.read(.all, in: group)) {
       $0.hasFullyExpired(at: now)
     }
   }
@@ -76,21 +76,21 @@ extension TokenCacheAccessor {
   /// Removes credentials shard by shard, so that other writers do not wait for all of them, and signs their accounts out
   /// of a client.
   private func removeCredentials(
-    in contents: GroupContents, signingOutOf clientID: String? = nil,
-    where isRemoved: @escaping @Sendable (Credential) -> Bool
+    _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,
+    signingOutOf clientID: String? = nil, where isRemoved: @escaping @Sendable (Credential) -> Bool
   ) async throws(CacheError) -> [Credential] {
     var removed: [Credential] = []
-    for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let found = CredentialSection.allCases.flatMap { document[$0].values.filter(isRemoved) }
-      if found.isEmpty { continue }
-      let accounts = Set(found.compactMap(\.homeAccountID))
+    for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+    where sections.contains(where: { document[$0].values.contains(where: isRemoved) }) {
+      let accounts = Set(
+        sections.flatMap { document[$0].values.filter(isRemoved).compactMap(\.homeAccountID) })
       let places = clientID.map { id in accounts.map { place(ofMetadata: id, of: $0) } } ?? []
       // The common shard last: what is moved from it is written before it is removed there.
       let shards = Set([shard] + places.flatMap(\.shards)).sorted {
         $1 == commonShard || $0 != commonShard && $0.rawValue < $1.rawValue
       }
       removed += try await store.update(shards, in: group) { contents in
-        let removed = contents[shard].removeCredentials(where: isRemoved)
+        let removed = contents[shard].removeCredentials(in: sections, where: isRemoved)
         if !removed.isEmpty { for place in places { contents.signOut(place) } }
         return removed
       }
