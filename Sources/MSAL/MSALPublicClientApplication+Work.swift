@@ -136,13 +136,20 @@ extension MSALPublicClientApplication {
   /// - Returns: The account remembered before, with its tenant profiles if the cache still has them.
   private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
     let clientID = client.configuration.clientID
-    let previous = try await client.cache.accountMetadata(clientID: clientID, of: nil)?.principal
-    if previous?.homeAccountID.lowercased() == current?.homeAccountID.lowercased() { return current }
-    try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) { $0.principal = current }
+    let metadata = try await client.cache.accountMetadata(clientID: clientID, of: nil)
+    let previous = metadata?.principalHomeAccountID
+    if previous?.lowercased() == current?.homeAccountID.lowercased() { return current }
+    try await client.cache.updateAccountMetadata(clientID: clientID, of: nil) {
+      $0.principalHomeAccountID = current?.homeAccountID
+      $0.principalUsername = current?.username
+      $0.principalAccountEnvironment = current?.environment
+    }
     guard let previous else { return nil }
-    let filter = AccountFilter(
-      clientID: clientID, signedInOnly: false, homeAccountID: previous.homeAccountID)
-    return try await client.cache.accounts(filter).first ?? previous
+    let filter = AccountFilter(clientID: clientID, signedInOnly: false, homeAccountID: previous)
+    return try await client.cache.accounts(filter).first
+      ?? Account(
+        homeAccountID: previous, username: metadata?.principalUsername,
+        environment: metadata?.principalAccountEnvironment ?? "", tenantProfiles: [])
   }
 
   func signOut(
@@ -190,24 +197,6 @@ extension MSALPublicClientApplication {
 func unregisteredDevice() -> NSError {
   NSError(
     .internalBrokerNotAvailable, "Linux has no registration of the device that this library could use.")
-}
-
-extension AccountMetadata {
-  /// The current account of an application.
-  fileprivate var principal: Account? {
-    get {
-      principalHomeAccountID.map {
-        Account(
-          homeAccountID: $0, username: principalUsername, environment: principalAccountEnvironment ?? "",
-          tenantProfiles: [])
-      }
-    }
-    set {
-      principalHomeAccountID = newValue?.homeAccountID
-      principalUsername = newValue?.username
-      principalAccountEnvironment = newValue?.environment
-    }
-  }
 }
 
 extension Account {

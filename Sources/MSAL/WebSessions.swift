@@ -5,12 +5,7 @@ import Synchronization
 
 /// The sign-ins of the process that wait for a browser. MSAL's methods that end or complete them are class methods.
 enum WebSessions {
-  private struct Session {
-    let client: PublicClient
-    let cancel: @Sendable () -> Void
-  }
-
-  private static let sessions = Mutex<[UUID: Session]>([:])
+  private static let sessions = Mutex<[UUID: (client: PublicClient, cancel: @Sendable () -> Void)]>([:])
 
   /// Runs a sign-in, which ends with the calling task or by ``cancelAll()``.
   static func run<T: Sendable>(
@@ -20,7 +15,7 @@ enum WebSessions {
     let task = sessions.withLock { sessions in
       // Made under the lock, so that an immediate response finds its sign-in.
       let task = Task { try await work() }
-      sessions[id] = Session(client: client) { task.cancel() }
+      sessions[id] = (client, { task.cancel() })
       return task
     }
     defer { sessions.withLock { $0[id] = nil } }
