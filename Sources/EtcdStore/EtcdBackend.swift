@@ -45,42 +45,41 @@ final class EtcdBackend: StoreBackend {
 
   func load(
     _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
-  ) throws(CacheError) -> Loaded<EtcdFindings> {
-    let findings = try findings(shards, of: group, isWriting: turn != nil)
-    return Loaded(findings.contents, findings)
-  }
-
-  private func findings(
-    _ shards: ShardSelection, of group: KeychainGroup, isWriting: Bool
-  ) throws(CacheError) -> EtcdFindings {
-    let snapshot = try EtcdSnapshot(shards, of: access.known(group), self)
-    self.snapshot = snapshot
-    try checkApplied(snapshot.writer, snapshot)
+  ) throws(CacheError) -> Loaded<EtcdSnapshot> {
+    var snapshot = try read(shards, of: group)
     do throws(CacheError) {
       if let keys = snapshot.keys, access.keys.areInFile { try unseal(keys) }
-      return try EtcdFindings(snapshot, names, access.keys, isWriting: isWriting)
+      try snapshot.open(access.keys, isWriting: turn != nil)
     } catch {
       try fencePendingCommits()
       throw error
     }
+    return Loaded(snapshot.contents, snapshot)
   }
 
-  func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<EtcdFindings>? {
-    guard let snapshot = EtcdSnapshot(remembered: shards, of: access.known(group), names),
-      let findings = try? EtcdFindings(snapshot, names, access.keys, isWriting: true)
+  private func read(_ shards: ShardSelection, of group: KeychainGroup) throws(CacheError) -> EtcdSnapshot {
+    let snapshot = try EtcdSnapshot(shards, of: access.known(group), self)
+    self.snapshot = snapshot
+    try checkApplied(snapshot.writer, snapshot)
+    return snapshot
+  }
+
+  func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<EtcdSnapshot>? {
+    guard var snapshot = EtcdSnapshot(remembered: shards, of: access.known(group), names),
+      (try? snapshot.open(access.keys, isWriting: true)) != nil
     else { return nil }
-    return Loaded(findings.contents, findings)
+    return Loaded(snapshot.contents, snapshot)
   }
 
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
-    over loaded: Loaded<EtcdFindings>
+    over loaded: Loaded<EtcdSnapshot>
   ) throws(CacheError) -> EtcdWrite { try loaded.version.write(changes) }
 
   func commit(
-    _ write: EtcdWrite, to group: KeychainGroup, over loaded: Loaded<EtcdFindings>, _ turn: Turn
-  ) throws(CacheError) -> EtcdFindings? {
-    try commit(write, over: loaded.version.snapshot)
+    _ write: EtcdWrite, to group: KeychainGroup, over loaded: Loaded<EtcdSnapshot>, _ turn: Turn
+  ) throws(CacheError) -> EtcdSnapshot? {
+    try commit(write, over: loaded.version)
     return nil
   }
 
@@ -183,12 +182,10 @@ final class EtcdBackend: StoreBackend {
     _ removal: Removal, from group: KeychainGroup
   ) throws(CacheError) -> ([EtcdWrite.Removable], isDone: Bool) {
     guard removal == .everything else {
-      let damaged = try findings(.all, of: group, isWriting: false).removable
+      let damaged = try load(.all, of: group, nil).version.removable
       return (Array(damaged.prefix(Self.removalStep)), damaged.count <= Self.removalStep)
     }
-    let snapshot = try EtcdSnapshot(.some([]), of: access.known(group), self)
-    self.snapshot = snapshot
-    try checkApplied(snapshot.writer, snapshot)
+    _ = try read(.some([]), of: group)
     let shards = try shards(in: names.group(group)).map { EtcdWrite.Removable($0.id, $0.modRevision) }
     return (Array(shards.prefix(Self.removalStep)), shards.count <= Self.removalStep)
   }

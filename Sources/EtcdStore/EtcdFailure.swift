@@ -95,46 +95,43 @@ package struct EtcdFailure: StoreFailure {
   package var leavesOutcomeOpen: Bool { outcomeIsUnknown }
 
   /// What it is to the store's users.
-  var cacheError: CacheError {
-    let (code, message, advice) = explanation
-    let error = CacheError(code, message, advice: advice, underlyingError: self)
-    return outcomeIsUnknown ? error.withUnknownOutcome : error
-  }
+  var cacheError: CacheError { outcomeIsUnknown ? explanation.withUnknownOutcome : explanation }
 
-  private var explanation: (CacheError.Code, String, advice: String?) {
+  private var explanation: CacheError {
+    func error(_ code: CacheError.Code, _ message: String, _ advice: String? = nil) -> CacheError {
+      CacheError(code, message, advice: advice, underlyingError: self)
+    }
     switch cause {
-    case .refused(let code, let message): Self.explanation(of: code, message)
+    case .refused(let code, let message):
+      let meaning = Self.explanation(of: code, message)
+      return error(meaning.0, meaning.1, meaning.advice)
     case .unreachable(let reasons):
-      (
+      return error(
         .unavailable, "No endpoint of etcd can be reached. " + reasons.joined(separator: " "),
-        "Check that etcd runs there (\"etcdctl endpoint health\"), and the names, ports and certificates."
-      )
+        "Check that etcd runs there (\"etcdctl endpoint health\"), and the names, ports and certificates.")
     case .timedOut(let reasons):
-      (
+      return error(
         .timedOut, (["etcd did not respond in time."] + reasons).joined(separator: " "),
-        "A cluster needs more than half of its members: \"etcdctl endpoint status --cluster\" shows them."
-      )
-    case .cancelled: (.cancelled, "The call to etcd was cancelled.", nil)
+        "A cluster needs more than half of its members: \"etcdctl endpoint status --cluster\" shows them.")
+    case .cancelled: return error(.cancelled, "The call to etcd was cancelled.")
     case .malformed(let reason):
-      (
+      return error(
         .refused, "etcd's response is invalid: \(reason).",
-        "Check whether something else responds at its endpoints, such as a proxy."
-      )
+        "Check whether something else responds at its endpoints, such as a proxy.")
     case .responseTooLarge:
-      (.refused, "etcd's response exceeds the 8 MiB limit.", "Check what responds at its endpoints.")
+      return error(
+        .refused, "etcd's response exceeds the 8 MiB limit.", "Check what responds at its endpoints.")
     case .otherCluster(let endpoint):
-      (
+      return error(
         .refused,
         "The endpoint \(endpoint) belongs to another cluster than the others, or to one that was recreated.",
-        "Name endpoints of one cluster. If it was restored from a backup, start this program again."
-      )
+        "Name endpoints of one cluster. If it was restored from a backup, start this program again.")
     case .behind(let endpoint):
-      (
+      return error(
         .rolledBack,
         "The endpoint \(endpoint) has an older state of etcd than the one that was seen before.",
-        "If etcd was set back, start this program again. If not, remove that member and add it again."
-      )
-    case .password(let error): (error.code, error.message, error.advice)
+        "If etcd was set back, start this program again. If not, remove that member and add it again.")
+    case .password(let failure): return error(failure.code, failure.message, failure.advice)
     }
   }
 

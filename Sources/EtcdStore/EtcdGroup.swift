@@ -93,7 +93,7 @@ final class EtcdGroup: Sendable {
 
   /// The kept ones of some shards; empty where there are too many to be named in one request.
   func kept(_ shards: [ShardID]) -> [ShardID: Opened] {
-    guard shards.count <= EtcdFindings.maximumConditions else { return [:] }
+    guard shards.count <= EtcdSnapshot.maximumConditions else { return [:] }
     return state.withLock { state in
       Dictionary(shards.compactMap { id in state.kept[id].map { (id, $0) } }) { first, _ in first }
     }

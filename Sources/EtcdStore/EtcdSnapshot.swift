@@ -1,8 +1,10 @@
+import Sealing
 import TokenCache
 
-/// What was in etcd of a group, all at one revision.
+/// What was in etcd of a group, all at one revision, and what it holds once it is opened.
 struct EtcdSnapshot: Sendable {
   let group: EtcdGroup
+  private let names: EtcdNames
   let revision: Int64
   /// Whether it is memory, and nothing was read.
   let isAssumed: Bool
@@ -11,11 +13,14 @@ struct EtcdSnapshot: Sendable {
   let stamp: EtcdValue?
   /// What this writer left last.
   let writer: EtcdValue?
-  private(set) var shards: [(id: ShardID, value: EtcdValue?)] = []
+  private var shards: [(id: ShardID, value: EtcdValue?)] = []
   /// Shards that were opened before, of which those that have not changed came without their values.
-  let kept: [ShardID: EtcdGroup.Opened]
+  private let kept: [ShardID: EtcdGroup.Opened]
   /// The names of values that are not part of the format.
-  private(set) var foreignNames: [String] = []
+  private var foreignNames: [String] = []
+  /// `nil` where there is no store.
+  private var dataKeys: DataKeys?
+  private var opened: [(id: ShardID, modRevision: Int64, shard: Result<EtcdGroup.Opened, SealError>)] = []
 
   /// How many shards are read in one request, as long as the response does not get too large.
   private static let step = 100
@@ -30,7 +35,7 @@ struct EtcdSnapshot: Sendable {
     func unread(_ key: String, _ revision: Int64) -> EtcdValue {
       EtcdValue(key: Array(key.utf8), value: [], modRevision: revision)
     }
-    self.group = group
+    (self.group, self.names) = (group, names)
     isAssumed = true
     revision = kept.values.reduce(last.revision) { max($0, $1.modRevision) }
     keys = last.keys
@@ -74,7 +79,7 @@ struct EtcdSnapshot: Sendable {
       }
     }
     var (ids, outcome) = try part(wanted[...], at: nil)
-    self.group = group
+    (self.group, self.names) = (group, names)
     self.kept = kept
     isAssumed = false
     revision = outcome.revision
@@ -92,6 +97,112 @@ struct EtcdSnapshot: Sendable {
       case .foreign: foreignNames.append(String(decoding: value.key, as: UTF8.self))
       }
     }
+  }
+
+  /// Opens what is there, which takes time.
+  ///
+  /// - Throws: ``CacheError`` when the keys have yet to be unsealed, or are gone.
+  mutating func open(_ storeKeys: StoreKeys, isWriting: Bool) throws(CacheError) {
+    if keys == nil, shards.contains(where: { $0.value != nil }) { throw EtcdBackend.keysAreGone(names) }
+    guard keys != nil || isWriting else { return }
+    let dataKeys = try storeKeys.keys(in: keys?.value)
+    self.dataKeys = dataKeys
+    group.keysRevision = keys?.modRevision ?? 0
+    for (id, value) in shards {
+      guard let value, let name = id.bytes else {
+        group.forget(id, at: revision)
+        continue
+      }
+      do throws(SealError) {
+        let shard: EtcdGroup.Opened
+        if let kept = kept[id], kept.modRevision == value.modRevision {
+          shard = kept
+        } else {
+          let (document, sequence) = try SealedFormat.document(
+            in: value.value, of: name, in: group.group, with: dataKeys)
+          shard = .init(document: document, sequence: sequence, modRevision: value.modRevision)
+        }
+        guard group.see(id, sequence: shard.sequence, at: revision) else { throw .rolledBack }
+        if shards.count <= Self.maximumConditions { group.keep(id, shard) }
+        opened.append((id, value.modRevision, .success(shard)))
+      } catch {
+        group.drop(id)
+        opened.append((id, value.modRevision, .failure(error)))
+      }
+    }
+  }
+
+  var contents: GroupContents {
+    let foreign = foreignNames.map {
+      StoreProblem(.foreign, shard: nil, detail: "etcd's value \($0) is not one of Llavero's.")
+    }
+    return SealedFormat.contents(
+      opened.map { ($0.id, $0.shard.map(\.document)) }, called: { "etcd's value \(name(of: $0))" },
+      otherProblems: foreign)
+  }
+
+  /// The shards that a removal of what is damaged removes.
+  var removable: [EtcdWrite.Removable] {
+    opened.compactMap { id, modRevision, shard in
+      guard case .failure(let error) = shard, error.problem(isManifest: false).1 == .removal else {
+        return nil
+      }
+      return (id, modRevision)
+    }
+  }
+
+  private func name(of shard: ShardID) -> String { names.shard(shard, of: group.group) }
+
+  /// What makes shards those of a change.
+  func write(_ changes: [(id: ShardID, document: CacheDocument?)]) throws(CacheError) -> EtcdWrite {
+    var write = EtcdWrite(conditions: conditions)
+    for (id, document) in changes {
+      guard let document, let dataKeys else {
+        write.operations.append(.delete(name(of: id)))
+        write.written.append((id, nil))
+        continue
+      }
+      let old = opened.first { $0.id == id }.flatMap { try? $0.shard.get().sequence } ?? 0
+      let sequence = max(old, UInt64(revision)) &+ 1
+      let sealed = try SealedFormat.seal(
+        document, of: id, in: group.group, sequence: sequence, with: dataKeys)
+      write.operations.append(.put(name(of: id), sealed))
+      write.written.append((id, (document, sequence)))
+    }
+    return write
+  }
+
+  /// That everything is as it was read. Where that is much, nothing of the group may have changed.
+  private var conditions: [EtcdCondition] {
+    let keys = EtcdCondition(key: names.keys, modRevision: keys?.modRevision ?? 0)
+    guard shards.count <= Self.maximumConditions else {
+      return [keys, EtcdCondition(key: names.stamp(of: group.group), modRevision: stamp?.modRevision ?? 0)]
+    }
+    return [keys]
+      + shards.map { EtcdCondition(key: name(of: $0.id), modRevision: $0.value?.modRevision ?? 0) }
+  }
+
+  /// So many that there is room for as many operations in other transactions within.
+  static let maximumConditions = 50
+}
+
+/// What a commit does, for a state that was read.
+struct EtcdWrite {
+  let conditions: [EtcdCondition]
+  var operations: [EtcdOperation] = []
+  /// What the shards that change become; `nil` for one that is removed.
+  var written: [(id: ShardID, (document: CacheDocument, sequence: UInt64)?)] = []
+
+  typealias Removable = (id: ShardID, modRevision: Int64)
+}
+
+extension EtcdWrite {
+  /// What removes shards as long as they are what they were, whatever is in them.
+  init(removing shards: [Removable], of group: KeychainGroup, _ names: EtcdNames) {
+    let keys = shards.map { names.shard($0.id, of: group) }
+    conditions = zip(keys, shards).map { EtcdCondition(key: $0, modRevision: $1.modRevision) }
+    operations = keys.map { .delete($0) }
+    written = shards.map { ($0.id, nil) }
   }
 }
 

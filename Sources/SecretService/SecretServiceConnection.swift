@@ -13,13 +13,12 @@ import Synchronization
 package final class SecretServiceConnection: Sendable {
   private let busAddress: String?
   private let allowsPlainSession: Bool
-  private let current = Mutex<ServiceSession?>(nil)
+  /// The session, or why ``connectInAdvance(timeout:if:)`` failed, for the call that needs the session.
+  private let current = Mutex<Result<ServiceSession, SecretServiceError>?>(nil)
   /// Held while connecting: a service must not be asked for two sessions at once; some versions of
   /// gnome-keyring abort then. Not the mutex, which is held for moments only: the thread sanitizer does not see how
   /// the kernel passes on a contended one.
   private let connecting = DispatchSemaphore(value: 1)
-  /// Why ``connectInAdvance(timeout:if:)`` failed, for the call that needs the session.
-  private let failure = Mutex<SecretServiceError?>(nil)
 
   /// - Parameters:
   ///   - busAddress: The D-Bus address of the bus; nil is the session bus.
@@ -43,20 +42,16 @@ package final class SecretServiceConnection: Sendable {
     connecting.wait()
     DispatchQueue(label: "llavero.secret-service.connect").async { [self] in
       let cancellable = Cancellable(timeout: timeout)
-      let session = isNeeded() ? connected(cancellable) : nil
-      connecting.signal()
-      session?.open(allowsPlain: allowsPlainSession, cancellable)
-    }
-  }
-
-  private func connected(_ cancellable: Cancellable) -> ServiceSession? {
-    do throws(SecretServiceError) {
-      let session = try ServiceSession(busAddress: busAddress, cancellable)
+      guard isNeeded() else {
+        connecting.signal()
+        return
+      }
+      let session = Result { () throws(SecretServiceError) in
+        try ServiceSession(busAddress: busAddress, cancellable)
+      }
       current.withLock { $0 = session }
-      return session
-    } catch {
-      failure.withLock { $0 = error }
-      return nil
+      connecting.signal()
+      try? session.get().open(allowsPlain: allowsPlainSession, cancellable)
     }
   }
 
@@ -91,9 +86,11 @@ package final class SecretServiceConnection: Sendable {
 
   /// The open session, `nil` if there is no usable one.
   var openSession: ServiceSession? {
-    current.withLock { session in
-      if session?.isUsable == false { session = nil }
-      return session
+    current.withLock { current in
+      guard case .success(let session)? = current else { return nil }
+      if session.isUsable { return session }
+      current = nil
+      return nil
     }
   }
 
@@ -102,11 +99,11 @@ package final class SecretServiceConnection: Sendable {
     defer { connecting.signal() }
     // Another thread may have connected meanwhile.
     if let session = openSession { return session }
-    if let failure = failure.withLock({ $0.take() }) { throw failure }
+    if case .failure(let error)? = current.withLock({ $0.take() }) { throw error }
     let opened = try ServiceSession(busAddress: busAddress, cancellable)
     opened.open(allowsPlain: allowsPlainSession, cancellable)
     _ = try opened.openedSession
-    current.withLock { $0 = opened }
+    current.withLock { $0 = .success(opened) }
     return opened
   }
 }
