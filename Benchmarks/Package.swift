@@ -9,7 +9,10 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "llavero-benchmarks",
-  dependencies: [.package(name: "llavero", path: "..")],
+  dependencies: [
+    .package(name: "llavero", path: ".."),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+  ],
   targets: [
     .systemLibrary(
       name: "CLibsecretForBareCalls", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
@@ -21,6 +24,7 @@ let package = Package(
         .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "EtcdStore", package: "llavero"),
         .product(name: "HTTPSupport", package: "llavero"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "KeyringStore", package: "llavero"),
         .product(name: "Sealing", package: "llavero"),

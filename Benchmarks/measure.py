@@ -5,12 +5,14 @@ what is compared runs in turn; the rest is timed inside of worker processes that
 and each row as soon as it is known, are printed on standard error.
 """
 import base64
+import collections
 import concurrent.futures
 import json
 import os
 import pathlib
 import platform
 import random
+import re
 import shutil
 import signal
 import socket
@@ -112,9 +114,7 @@ class Etcd:
                  "--log-outputs", f"{self.files.name}/log", "--listen-client-urls", endpoint,
                  "--advertise-client-urls", endpoint, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", members, "--auto-compaction-mode", "revision", "--auto-compaction-retention",
-                 "1000",
-                 # What a client knows of 10,000 accounts is one value, sealed as 4 MiB.
-                 "--max-request-bytes", str(8 << 20)], stderr=subprocess.DEVNULL)
+                 "1000"], stderr=subprocess.DEVNULL)
             for node, (endpoint, peer) in enumerate(zip(self.endpoints, peers))]
         while True:
             try:
@@ -137,6 +137,16 @@ class Etcd:
         request = urllib.request.Request(f"{self.endpoints[0]}/v3/{method}", json.dumps(message).encode())
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
+
+    def requests(self):
+        """How many requests of each kind its nodes have been asked."""
+        found = collections.Counter()
+        for endpoint in self.endpoints:
+            with urllib.request.urlopen(f"{endpoint}/metrics", timeout=60) as answer:
+                for line in answer.read().decode().splitlines():
+                    if method := re.match(r'grpc_server_started_total\{grpc_method="(\w+)".* (\S+)$', line):
+                        found[method[1]] += int(float(method[2]))
+        return found
 
     def size(self):
         return int(self.call("maintenance/status")["dbSize"])
@@ -572,6 +582,7 @@ def in_etcd():
             filled = accounts
             if accounts == IN_ETCD[0]:
                 etcd_lookups(session, ours, bare, key, endpoints)
+                renewal(session, etcd, key, endpoints)
             versions = iter(range(1 << 30))
             steps = {
                 "ours": lambda _: ours("save", json.dumps(sample.response(accounts // 2, 2, next(versions)))),
@@ -615,6 +626,22 @@ def etcd_lookups(session, ours, bare, key, endpoints):
         "bare get of a key without its value", time_text(times["bare"]), times["asking"] / times["bare"])
     row("etcd", "", "", "bare get", time_text(times["whole"]), times["asking"] / times["whole"], at_most=1.5)
     seen(session, ours, key, endpoints)
+
+
+def renewal(session, etcd, key, endpoints):
+    """What a new process, such as a tool's, asks of etcd to renew the tokens of an account."""
+    response = sample.response(0, 2, "renewed")
+    # A refresh need not be answered with an ID token, and that of the sample is out of date.
+    del response["id_token"]
+    # The metadata of the authority, for which it is asked first.
+    host = f"https://{sample.ENVIRONMENT}/common"
+    response |= {"issuer": host, "authorization_endpoint": f"{host}/authorize", "token_endpoint": f"{host}/token"}
+    before = etcd.requests()
+    session.llavero(key, endpoints)("renew", json.dumps(response))
+    asked = etcd.requests() - before
+    row("etcd", "etcd: requests of a renewal in a new process", f"{asked.total()}")
+    row("etcd", "etcd: leases and watches of it", f"{asked['LeaseGrant'] + asked['Watch']}", "the lease of its turn", "1",
+        asked["LeaseGrant"] + asked["Watch"], at_most=1)
 
 
 def saves_per_second(session, accounts, key, endpoints):

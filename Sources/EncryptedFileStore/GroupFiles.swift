@@ -47,7 +47,7 @@ struct GroupFiles {
     // The directory's list may be newer than a network file system's cache of missing files.
     let hasManifest = names.contains(Self.manifestName)
     var foreignEntries: [String] = []
-    var ids: [ShardID]
+    let ids: [ShardID]
     switch selection {
     case .some(let wanted): ids = wanted
     case .all:
@@ -58,8 +58,7 @@ struct GroupFiles {
           && !Self.isUnfinished($0)
       }
     }
-    var shards: [(id: ShardID, shard: GroupFindings.Shard)] = []
-    for id in ids { shards.append((id, try readShard(id))) }
+    let shards = try ids.concurrentMap { (id) throws(PrivateFileError) in (id: id, shard: try readShard(id)) }
     return GroupFindings(
       files: self,
       manifest: manifest
@@ -74,13 +73,12 @@ struct GroupFiles {
   ) throws(CacheError) -> GroupWrite {
     var next = manifest
     next.sequence &+= 1
-    var files: [(name: String, bytes: [UInt8]?)] = []
-    for (id, document) in changes {
-      next[id] = document == nil ? nil : next.sequence
-      let sealed = try document.map { (document) throws(CacheError) in
-        try SealedFormat.seal(document, of: id, in: group, sequence: next.sequence, with: keys)
+    for (id, document) in changes { next[id] = document == nil ? nil : next.sequence }
+    let files = try changes.concurrentMap { [sequence = next.sequence] (change) throws(CacheError) in
+      let sealed = try change.document.map { (document) throws(CacheError) in
+        try SealedFormat.seal(document, of: change.id, in: group, sequence: sequence, with: keys)
       }
-      files.append((Self.fileName(id), sealed))
+      return (name: Self.fileName(change.id), bytes: sealed)
     }
     guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
     return GroupWrite(directory: directory, files: files + [(Self.manifestName, seal(next))])

@@ -11,11 +11,13 @@ final class EtcdGroup: Sendable {
     let modRevision: Int64
   }
 
-  /// What this process's last write has left behind.
-  struct LastWrite: Sendable {
-    /// The data keys, sealed, as they were then.
+  /// What a commit of shards in memory assumes.
+  struct Base: Sendable {
+    /// The data keys, sealed.
     let keys: EtcdValue
-    /// The revision of the write, and of the writer's own value.
+    /// The revision of the writer's own value; 0 where it has written nothing.
+    let writer: Int64
+    /// The revision at which this process knew it, by reading or by its own write.
     let revision: Int64
   }
 
@@ -32,7 +34,7 @@ final class EtcdGroup: Sendable {
     /// The revision of the data keys that were read last.
     var keysRevision: Int64 = 0
     var lease: (id: Int64, grantedAt: ContinuousClock.Instant)?
-    var lastWrite: LastWrite?
+    var base: Base?
   }
 
   init(_ group: KeychainGroup, writer: String, watch: GroupWatch?) {
@@ -66,7 +68,7 @@ final class EtcdGroup: Sendable {
   /// Notes a write that was applied at a revision, over data keys.
   func note(_ write: EtcdWrite, at revision: Int64, _ keys: EtcdValue?) {
     watch?.changed(at: revision)
-    state.withLock { $0.lastWrite = keys.map { LastWrite(keys: $0, revision: revision) } }
+    if let keys { note(Base(keys: keys, writer: revision, revision: revision)) }
     for (id, written) in write.written {
       if let (document, sequence) = written {
         _ = see(id, sequence: sequence, at: revision)
@@ -74,6 +76,12 @@ final class EtcdGroup: Sendable {
       } else {
         forget(id, at: revision)
       }
+    }
+  }
+
+  func note(_ base: Base) {
+    state.withLock { state in
+      if base.revision >= state.base?.revision ?? 0 { state.base = base }
     }
   }
 
@@ -105,8 +113,8 @@ final class EtcdGroup: Sendable {
     set { state.withLock { $0.keysRevision = newValue } }
   }
 
-  /// What the last write has left; `nil` before the first.
-  var lastWrite: LastWrite? { state.withLock { $0.lastWrite } }
+  /// `nil` before the first.
+  var base: Base? { state.withLock { $0.base } }
 
   /// For how long etcd keeps what a writer leaves, in seconds: twice as long as the longest call, and as long again.
   static let leaseSeconds: Int64 = 2400

@@ -1,4 +1,5 @@
 import Sealing
+import StoreSupport
 import TokenCache
 
 /// What was in etcd of a group, all at one revision, and what it holds once it is opened.
@@ -25,11 +26,11 @@ struct EtcdSnapshot: Sendable {
   /// How many shards are read in one request, as long as the response does not get too large.
   private static let step = 100
 
-  /// What is there if no other writer was at work since this process wrote; `nil` where it does not have all of the shards in
-  /// memory.
+  /// What is there if no other writer was at work since this process read or wrote; `nil` where it does not have all of the
+  /// shards in memory.
   init?(remembered shards: [ShardID], of group: EtcdGroup, _ names: EtcdNames) {
     let kept = group.kept(shards)
-    guard let last = group.lastWrite, !shards.isEmpty, shards.allSatisfy({ kept[$0] != nil }) else {
+    guard let base = group.base, !shards.isEmpty, shards.allSatisfy({ kept[$0] != nil }) else {
       return nil
     }
     func unread(_ key: String, _ revision: Int64) -> EtcdValue {
@@ -37,10 +38,10 @@ struct EtcdSnapshot: Sendable {
     }
     (self.group, self.names) = (group, names)
     isAssumed = true
-    revision = kept.values.reduce(last.revision) { max($0, $1.modRevision) }
-    keys = last.keys
+    revision = kept.values.reduce(base.revision) { max($0, $1.modRevision) }
+    keys = base.keys
     stamp = nil
-    writer = unread(group.writer, last.revision)
+    writer = base.writer == 0 ? nil : unread(group.writer, base.writer)
     self.kept = kept
     self.shards = shards.map { id in
       (id, kept[id].map { unread(names.shard(id, of: group.group), $0.modRevision) })
@@ -108,20 +109,25 @@ struct EtcdSnapshot: Sendable {
     let dataKeys = try storeKeys.keys(in: keys?.value)
     self.dataKeys = dataKeys
     group.keysRevision = keys?.modRevision ?? 0
-    for (id, value) in shards {
-      guard let value, let name = id.bytes else {
+    if let keys, !isAssumed {
+      group.note(.init(keys: keys, writer: writer?.modRevision ?? 0, revision: revision))
+    }
+    let found = shards.concurrentMap { [group, kept] id, value -> Result<EtcdGroup.Opened, SealError>? in
+      guard let value, let name = id.bytes else { return nil }
+      if let kept = kept[id], kept.modRevision == value.modRevision { return .success(kept) }
+      return Result { () throws(SealError) in
+        let (document, sequence) = try SealedFormat.document(
+          in: value.value, of: name, in: group.group, with: dataKeys)
+        return .init(document: document, sequence: sequence, modRevision: value.modRevision)
+      }
+    }
+    for ((id, value), shard) in zip(shards, found) {
+      guard let value, let shard else {
         group.forget(id, at: revision)
         continue
       }
       do throws(SealError) {
-        let shard: EtcdGroup.Opened
-        if let kept = kept[id], kept.modRevision == value.modRevision {
-          shard = kept
-        } else {
-          let (document, sequence) = try SealedFormat.document(
-            in: value.value, of: name, in: group.group, with: dataKeys)
-          shard = .init(document: document, sequence: sequence, modRevision: value.modRevision)
-        }
+        let shard = try shard.get()
         guard group.see(id, sequence: shard.sequence, at: revision) else { throw .rolledBack }
         if shards.count <= Self.maximumConditions { group.keep(id, shard) }
         opened.append((id, value.modRevision, .success(shard)))

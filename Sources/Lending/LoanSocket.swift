@@ -128,6 +128,7 @@ final class LoanSocket: Sendable {
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
     let probe = unixSocket(SOCK_STREAM)
+    guard probe >= 0 else { throw failure("socket", path) }
     defer { close(probe) }
     // A socket with a listener accepts the connection, or its queue is full.
     guard withSocketAddress(of: address(name, in: directory), { connect(probe, $0, $1) }) != 0,

@@ -19,6 +19,19 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-2"])
   }
 
+  @Test func `A call reads a store that announces no changes once, and once more in its turn to renew`()
+    async throws
+  {
+    let account = try await test.signIn().account
+    test.store.announceNothing()
+    let before = test.store.reads
+    #expect(try await test.silent(account).accessToken == "access-1")
+    #expect(test.store.reads == before + 1)
+    test.transport.answerTokens(test.tokens())
+    #expect(try await test.renew(account).accessToken == "access-2")
+    #expect(test.store.reads == before + 3)
+  }
+
   @Test func `The request has the parameters and header fields that it should`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens())

@@ -67,6 +67,18 @@ struct SetupTests {
       ])
   }
 
+  @Test func `With another authority the tenant of the one before is removed`() throws {
+    let other = "https://login.microsoftonline.us/common"
+    try setup("--store", "keyring", "--client", "c", "--tenant", "contoso.com").exits(0)
+    try setup("--client", "d").exits(0)
+    #expect(configuration == "[llavero]\nstore = keyring\nclient = d\ntenant = contoso.com\n")
+    try setup("--authority", other).exits(0, showing: "tenant removed (was contoso.com)")
+    #expect(configuration == "[llavero]\nstore = keyring\nclient = d\nauthority = \(other)\n")
+    let settings = try setup("--authority", other, "--tenant", "fabrikam.com", "--json").exits(0)
+      .json["settings"]
+    #expect(settings?.strings("value") == ["keyring", "d", other, "fabrikam.com"])
+  }
+
   @Test(.fault("bad setting"))
   func `An unknown setting stays in the file, and setup names it`() throws {
     try tool.files.file("config/llavero/config", "[llavero]\ngruop = com.example.mail\n")

@@ -10,6 +10,7 @@ package final class ScriptedStore: CacheStore {
     /// How many shards an update writes before its process is killed.
     var writesBeforeDeath: Int?
     var problems: [StoreProblem] = []
+    var announcesChanges = true
     var reads = 0
     var updates: [[ShardID]] = []
   }
@@ -45,6 +46,9 @@ package final class ScriptedStore: CacheStore {
 
   /// Makes every further update write only so many of its shards, and fail; `nil` ends that.
   package func kill(after writes: Int?) { state.withLock { $0.writesBeforeDeath = writes } }
+
+  /// Keeps changes to itself from now on, so that nothing of the group is kept in memory.
+  package func announceNothing() { state.withLock { $0.announcesChanges = false } }
 
   /// Makes every further read meet a problem.
   package func report(_ problem: StoreProblem) { state.withLock { $0.problems = [problem] } }
@@ -99,5 +103,7 @@ package final class ScriptedStore: CacheStore {
     return memory.remove(removal, in: group)
   }
 
-  package func generation(of group: KeychainGroup) -> UInt64? { memory.generation(of: group) }
+  package func generation(of group: KeychainGroup) -> UInt64? {
+    state.withLock(\.announcesChanges) ? memory.generation(of: group) : nil
+  }
 }

@@ -4,6 +4,7 @@ import EtcdStore
 import FoundationEssentials
 import Glibc
 import HTTPSupport
+import HTTPTypes
 import IdentityClient
 import KeyringStore
 import Sealing
@@ -18,6 +19,7 @@ import TokenCache
 /// - `import <file>`: takes a serialized cache into the group.
 /// - `save <response>`: saves a token response, given as JSON.
 /// - `saves <file>`: saves as many responses as the file has lines; how many seconds all of them took.
+/// - `renew <response>`: renews tokens of the response's account, which the authority answers with it.
 /// - `accounts`: lists all accounts with nothing in memory.
 /// - `lookups <seconds>` and `silent <seconds>`: finds tokens of all accounts in turn for so long.
 /// - `check <count>`: asks whether the group has changed.
@@ -77,6 +79,21 @@ struct BenchmarkWorker {
           for token in tokens { try await cache.save(token.response, for: token.request) }
         }
       ]
+    case "renew":
+      let response = try SampleToken(response: argument)
+      let account = try await cache.accounts(AccountFilter(clientID: SampleToken.clientID))
+        .first { $0.homeAccountID == response.lookup.homeAccountID }
+      guard let account else { exit(70) }
+      let client = PublicClient(
+        configuration: ClientConfiguration(clientID: SampleToken.clientID), cache: cache,
+        transport: OneAnswer(response: argument))
+      let scopes = Array(response.lookup.scopes.scopes)
+      let request = SilentRequest(scopes: scopes, account: account, forceRefresh: true)
+      return [
+        try await seconds {
+          guard try await client.acquireTokenSilent(request).source != .cache else { exit(70) }
+        }
+      ]
     case "accounts":
       let fresh = TokenCacheAccessor(store: store, group: cache.group)
       return [
@@ -133,6 +150,15 @@ struct BenchmarkWorker {
 
   private static func contents(of path: String) throws -> Data {
     try Data(contentsOf: URL(filePath: path))
+  }
+}
+
+/// An authority that answers each request, also that for its metadata, with the same JSON.
+private struct OneAnswer: HTTPTransport {
+  let response: String
+
+  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
+    return HTTPTransportResponse(HTTPResponse(status: .ok), body: Data(response.utf8))
   }
 }
 

@@ -8,6 +8,8 @@ struct SilentFlow: Sendable {
   private var resolved: ResolvedRequest
   /// That of the cache when the flow began.
   private let memoryVersion: UInt64?
+  /// What the cache has of the account; `nil` where it cannot be read, and the broker does without.
+  private var cache: CacheSnapshot?
   private var client: PublicClient { resolved.client }
 
   /// What makes two calls one: one request to the server serves both.
@@ -35,10 +37,14 @@ struct SilentFlow: Sendable {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
     memoryVersion = client.cache.memoryVersion
-    let metadata = try await client.readingCache { () async throws(CacheError) in
-      try await client.cache.accountMetadata(
-        clientID: client.configuration.clientID, of: account.homeAccountID)
+    let clientID = client.configuration.clientID
+    let found = try await client.readingCache { () async throws(CacheError) in
+      let cache = try await client.cache.snapshot(of: account.homeAccountID)
+      let metadata = try cache.accountMetadata(clientID: clientID, of: account.homeAccountID)
+      return (cache: cache, metadata: metadata)
     }
+    cache = found?.cache
+    let metadata = found?.metadata
     if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
     self.request = request
     self.resolved = resolved
@@ -46,30 +52,41 @@ struct SilentFlow: Sendable {
   }
 
   func token() async throws(IdentityError) -> AuthenticationResult {
-    if let result = try await tokenFromCache() { return result }
+    if let result = tokenFromCache() { return result }
     return try await client.renewals.run(key) { () async throws(IdentityError) in
       // No other process would see the result, and no refresh token is sent.
       if client.configuration.brokerPolicy == .required, client.cache.store is InMemoryStore {
-        return try await renew()
+        return try await current.renew()
       }
       return try await client.withLock(of: request.account, within: Self.lockTimeout) {
-        () async throws(IdentityError) in try await renew()
+        () async throws(IdentityError) in try await current.renew()
       }
     }
   }
 
   /// The half of it that asks no server.
-  func tokenFromCache() async throws(IdentityError) -> AuthenticationResult? {
-    guard let cached = try await cachedToken(), cached.isFresh, !isForced else { return nil }
+  func tokenFromCache() -> AuthenticationResult? {
+    guard let cached = cachedToken, cached.isFresh, !isForced else { return nil }
     let result = result(of: cached)
     client.remember(result, of: request, cached.found.lifetime, at: memoryVersion)
     return result
   }
 
+  /// The flow with what the cache has now, after the wait for a turn.
+  private var current: SilentFlow {
+    get async throws(IdentityError) {
+      var current = self
+      current.cache = try await client.readingCache { () async throws(CacheError) in
+        try await client.cache.snapshot(of: request.account.homeAccountID)
+      }
+      return current
+    }
+  }
+
   /// Gets a new token, unless another process has stored one meanwhile: from the broker, then by a refresh token. When
   /// that fails, a token that is still valid serves. A forced renewal always asks.
   private func renew() async throws(IdentityError) -> AuthenticationResult {
-    let cached = try await cachedToken()
+    let cached = cachedToken
     if let cached, cached.isFresh, !isForced { return result(of: cached) }
     var refusal: IdentityError?
     do throws(IdentityError) {
@@ -109,10 +126,7 @@ struct SilentFlow: Sendable {
   private func refresh(
     _ reason: ServerTelemetry.RefreshReason
   ) async throws(IdentityError) -> AuthenticationResult {
-    let tokens = try await cacheCall { () async throws(CacheError) in
-      try await client.cache.refreshTokens(for: lookup)
-    }
-    guard !tokens.isEmpty else {
+    guard let tokens = cache?.refreshTokens(for: lookup), !tokens.isEmpty else {
       throw IdentityError(
         .interactionRequired,
         "No token matching arguments found in the cache, user interaction is required")
@@ -169,13 +183,11 @@ extension SilentFlow {
       refreshesWithoutBroker: request.refreshesWithoutBroker, keyID: resolved.proof?.key.id)
   }
 
-  private func cachedToken() async throws(IdentityError) -> CachedToken? {
-    let found = try await client.readingCache { () async throws(CacheError) in
-      try await client.cache.accessToken(
-        for: lookup, expirationBuffer: client.configuration.tokenExpirationBuffer)
-    }
+  private var cachedToken: CachedToken? {
+    let configuration = client.configuration
+    let found = cache?.accessToken(for: lookup, expirationBuffer: configuration.tokenExpirationBuffer)
     return CachedToken(
-      found, at: client.now(), extendedLifetimeEnabled: client.configuration.extendedLifetimeEnabled)
+      found, at: client.now(), extendedLifetimeEnabled: configuration.extendedLifetimeEnabled)
   }
 
   private func result(of cached: CachedToken, isExtendedLifetime: Bool = false) -> AuthenticationResult {
@@ -196,7 +208,7 @@ extension SilentFlow {
   private func token(
     of broker: any TokenBroker, replacing cached: CachedToken?
   ) async throws(IdentityError) -> AuthenticationResult {
-    let old = try await tokensToReplace(cached)
+    let old = tokensToReplace(cached)
     var brokerRequest = resolved.brokerRequest
     brokerRequest.isForced = isForced
     brokerRequest.tokenToReplace = old.first
@@ -222,14 +234,11 @@ extension SilentFlow {
 
   /// The tokens that do not do any more, the newest first. A challenge may be about one that an earlier challenge
   /// brought, and that is kept for the claims of that one only.
-  private func tokensToReplace(_ cached: CachedToken?) async throws(IdentityError) -> [String] {
+  private func tokensToReplace(_ cached: CachedToken?) -> [String] {
     guard resolved.requestedClaims != nil else {
       return isForced ? [cached].compactMap { $0?.found.token.secret } : []
     }
-    let tokens = try await client.readingCache { () async throws(CacheError) in
-      try await client.cache.accessTokens(withAnyClaims: lookup)
-    }
-    return (tokens ?? []).map(\.secret)
+    return (cache?.accessTokens(withAnyClaims: lookup) ?? []).map(\.secret)
   }
 
   private func tokenRequest(

@@ -77,6 +77,17 @@ public struct CacheSnapshot: Sendable {
     }
   }
 
+  /// Finds the access token for a request, as ``TokenCacheAccessor/accessToken(for:expirationBuffer:)`` does.
+  package func accessToken(for lookup: TokenLookup, expirationBuffer: Double) -> FoundAccessToken? {
+    TokenLookupResult(of: lookup, in: contents[cache.shard(lookup.homeAccountID)], clouds: clouds)
+      .best(at: cache.now(), buffer: expirationBuffer)
+  }
+
+  /// Finds the access tokens for a lookup whatever claims they were requested with, the newest first, also expired ones.
+  package func accessTokens(withAnyClaims lookup: TokenLookup) -> [AccessToken] {
+    contents[cache.shard(lookup.homeAccountID)].accessTokens(withAnyClaims: lookup, in: clouds)
+  }
+
   /// Finds the refresh tokens for a request, in the order in which to try them: the client's own, then its family's,
   /// each with the last stored first.
   ///
@@ -111,6 +122,11 @@ extension TokenCacheAccessor {
   /// - Returns: What can be read, and the problems of what cannot.
   /// - Throws: ``CacheError``
   public func snapshot() async throws(CacheError) -> CacheSnapshot { try await snapshot(.all) }
+
+  /// Reads at once what a client needs to know of an account.
+  package func snapshot(of homeAccountID: String) async throws(CacheError) -> CacheSnapshot {
+    try await snapshot(.some([shard(homeAccountID), commonShard]))
+  }
 
   /// Reads shards at once.
   func snapshot(_ shards: ShardSelection) async throws(CacheError) -> CacheSnapshot {

@@ -18,15 +18,8 @@ extension TokenCacheAccessor {
     for lookup: TokenLookup, expirationBuffer: Double = defaultExpirationBuffer
   ) async throws(CacheError) -> FoundAccessToken? {
     if let known = rememberedResult(lookup) { return known.best(at: now(), buffer: expirationBuffer) }
-    let shard = shard(lookup.homeAccountID)
-    return TokenLookupResult(of: lookup, in: try await contents(.some([shard]))[shard], clouds: clouds)
-      .best(at: now(), buffer: expirationBuffer)
-  }
-
-  /// Finds the access tokens for a lookup whatever claims they were requested with, the newest first, also expired ones.
-  package func accessTokens(withAnyClaims lookup: TokenLookup) async throws(CacheError) -> [AccessToken] {
-    let shard = shard(lookup.homeAccountID)
-    return try await contents(.some([shard]))[shard].accessTokens(withAnyClaims: lookup, in: clouds)
+    return try await snapshot(.some([shard(lookup.homeAccountID)]))
+      .accessToken(for: lookup, expirationBuffer: expirationBuffer)
   }
 
   /// Finds the ID token of a client for an account in one tenant. The request's scopes do not matter.

@@ -27,14 +27,15 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         llavero setup --store etcd+https://etcd.example.com:2379/llavero
         sudo llavero setup --store file --key credential:llavero
 
-      JSON: path (of the configuration), dry_run, settings: [name, value, previous], key_file (that was made), \
-      unit (its lines), protects, does_not_protect, warnings.
+      JSON: path (of the configuration), dry_run, settings: [name, value (none if it is removed), previous], key_file \
+      (that was made), unit (its lines), protects, does_not_protect, warnings.
       """)
 
   struct Result: Encodable {
     struct Setting: Encodable {
       let name: String
-      let value: String
+      /// `nil` for one that is removed.
+      let value: String?
       let previous: String?
     }
     let path: String?
@@ -98,6 +99,11 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         result.warnings.append("\(setting.variable) in the environment goes before this \(name).")
       }
     }
+    // The configured tenant was not one of an authority that the command line names.
+    if credential == nil, appOptions.tenant == nil, let previous = file[Setting.tenant.name] {
+      file.set(Setting.tenant.name, to: "")
+      result.settings.append(Result.Setting(name: Setting.tenant.name, value: nil, previous: previous))
+    }
     if appOptions.client == nil {
       result.warnings.append("No client ID set. Signing in needs one: llavero setup --client YOUR-APP-ID")
     }
@@ -149,9 +155,10 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         advice: "Leave out --key, or choose another --store.")
     }
     groupOption.named = groupOption.named ?? current.group
-    appOptions.authority = appOptions.authority ?? current.authority
     appOptions.client = try text(appOptions.client, "Client ID of the app (optional)", current.clientID)
-    appOptions.tenant = try text(appOptions.tenant, "Tenant ID or domain (optional)", current.tenant)
+    appOptions.tenant = try text(
+      appOptions.tenant, "Tenant ID or domain (optional)", appOptions.authority == nil ? current.tenant : nil)
+    appOptions.authority = appOptions.authority ?? current.authority
     // Throws for an invalid one.
     _ = try client.namedAuthority
   }
@@ -233,7 +240,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       Terminal.out((dryRun ? "Would be written to " : "Written to ") + printable(path) + ":")
       for setting in result.settings {
         let previous = setting.previous.map { " (was \($0))" } ?? ""
-        Terminal.out("  " + printable("\(setting.name) = \(setting.value)\(previous)"))
+        let value = setting.value.map { "= \($0)" } ?? "removed"
+        Terminal.out("  " + printable("\(setting.name) \(value)\(previous)"))
       }
     }
     if let path = result.keyFile {
