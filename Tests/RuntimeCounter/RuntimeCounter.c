@@ -34,17 +34,17 @@ extern void *__libc_calloc(size_t number, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 
 void *malloc(size_t size) {
-  if (is_counting) count += 1;
+  if (is_counting) count += size;
   return __libc_malloc(size);
 }
 
 void *calloc(size_t number, size_t size) {
-  if (is_counting) count += 1;
+  if (is_counting) count += number * size;
   return __libc_calloc(number, size);
 }
 
 void *realloc(void *memory, size_t size) {
-  if (is_counting) count += 1;
+  if (is_counting) count += size;
   return __libc_realloc(memory, size);
 }
 #endif

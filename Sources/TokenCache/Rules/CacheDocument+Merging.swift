@@ -226,16 +226,16 @@ extension JSONObject {
   }
 
   mutating func formUnion(_ other: JSONObject) {
-    for (name, theirs) in other {
-      switch (self[name], theirs) {
-      case (nil, _): self[name] = theirs
-      case (.object(var mine), .object(let theirs)):
-        // Not copied, since it may have thousands of accounts.
-        self[name] = .null
-        mine.formUnion(theirs)
-        self[name] = .object(mine)
-      default: break
-      }
-    }
+    for (name, theirs) in other where self[name]?.formUnion(theirs) == nil { self[name] = theirs }
+  }
+}
+
+extension JSONValue {
+  fileprivate mutating func formUnion(_ other: JSONValue) {
+    guard case .object(var mine) = self, case .object(let theirs) = other else { return }
+    // Not copied, since it may have thousands of accounts.
+    self = .null
+    mine.formUnion(theirs)
+    self = .object(mine)
   }
 }

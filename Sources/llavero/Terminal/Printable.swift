@@ -4,7 +4,9 @@ import GLibSupport
 extension Unicode.Scalar {
   /// Whether the character could control a terminal or mislead a reader instead of being shown.
   fileprivate var isUnsafe: Bool {
-    switch properties.generalCategory {
+    // To look the category up takes longer, and text of thousands of accounts has millions of characters.
+    if isASCII { return value < 0x20 || value == 0x7F }
+    return switch properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true
     default: false
     }

@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-/// Begins to count the allocations of this thread. Returns false where they cannot be counted: under a sanitizer.
+/// Begins to count what this thread allocates. Returns false where that cannot be counted: under a sanitizer.
 bool runtime_counter_start(void);
 
-/// Returns how many there were on this thread since the start, and stops counting.
+/// Returns how many bytes this thread has allocated since the start, and stops counting.
 unsigned long runtime_counter_stop(void);
 
 #endif
