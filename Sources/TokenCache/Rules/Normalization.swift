@@ -1,3 +1,10 @@
+extension Unicode.Scalar {
+  /// The property White_Space, which takes long to look up.
+  var isWhitespace: Bool {
+    isASCII ? value == 0x20 || 0x09...0x0D ~= value : properties.isWhitespace
+  }
+}
+
 extension String {
   /// The text trimmed and in lower case, as every component of a cache key and every compared identifier is.
   package var normalized: String { isNormalized ? self : trimmed.lowercased() }
@@ -15,7 +22,7 @@ extension String {
   package var hasWhitespace: Bool {
     let bytes = utf8.span
     return bytes.indices.contains { !(0x21..<0x7F ~= bytes[$0]) }
-      && unicodeScalars.contains(where: \.properties.isWhitespace)
+      && unicodeScalars.contains(where: \.isWhitespace)
   }
 
   /// The text without white space and line ends on both sides.
@@ -23,8 +30,8 @@ extension String {
     // Examining scalars is slow.
     if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last { return self }
     let scalars = unicodeScalars
-    guard let start = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
-      let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+    guard let start = scalars.firstIndex(where: { !$0.isWhitespace }),
+      let last = scalars.lastIndex(where: { !$0.isWhitespace })
     else { return "" }
     return String(scalars[start...last])
   }
@@ -34,7 +41,7 @@ extension Optional where Wrapped == String {
   /// The text; `nil` if it is missing, empty or white space.
   package var nonBlank: String? {
     guard let self, let first = self.utf8.first else { return nil }
-    guard 0x21..<0x7F ~= first || self.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+    guard 0x21..<0x7F ~= first || self.unicodeScalars.contains(where: { !$0.isWhitespace }) else {
       return nil
     }
     return self

@@ -9,7 +9,7 @@ public struct ScopeSet: Sendable, Hashable {
   public init(_ target: String) {
     self.init(
       names: Set(
-        target.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).map { String($0).lowercased() }
+        target.unicodeScalars.split(whereSeparator: \.isWhitespace).map { String($0).lowercased() }
       ))
   }
 
