@@ -212,9 +212,14 @@ package final class EtcdCluster: Sendable {
     return leader == 0 ? 1 : 0
   }
 
-  /// Runs `etcdctl` as the administrator.
+  /// Runs `etcdctl` as the administrator, at any node.
   @discardableResult
   package func administrate(_ arguments: String...) throws -> String {
+    try administrate(arguments, at: endpoints)
+  }
+
+  @discardableResult
+  private func administrate(_ arguments: [String], at endpoints: [String]) throws -> String {
     let result = try etcdctl(arguments + ["--endpoints", endpoints.joined(separator: ",")])
     guard result.status == 0 else { throw SetUpFailure(result.standardError) }
     return result.standardOutput
@@ -235,11 +240,13 @@ package final class EtcdCluster: Sendable {
   }
 
   private func addUsers() throws {
-    try administrate("user", "add", "root:root")
+    // etcd 3.5 tells the other nodes only the hash of a password, which 3.4 does not know. The first node has the oldest version.
+    let first = Array(endpoints.prefix(1))
+    try administrate(["user", "add", "root:root"], at: first)
     try administrate("user", "grant-role", "root", "root")
     try administrate("role", "add", "cache")
     try administrate("role", "grant-permission", "--prefix=true", "cache", "readwrite", Self.prefix + "/")
-    try administrate("user", "add", "\(Self.user):\(Self.password)")
+    try administrate(["user", "add", "\(Self.user):\(Self.password)"], at: first)
     try administrate("user", "grant-role", Self.user, "cache")
     try administrate("auth", "enable")
     isProtected.withLock { $0 = true }
