@@ -158,7 +158,7 @@ private struct OneAnswer: HTTPTransport {
   let response: String
 
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    return HTTPTransportResponse(HTTPResponse(status: .ok), body: Data(response.utf8))
+    HTTPTransportResponse(HTTPResponse(status: .ok), body: Data(response.utf8))
   }
 }
 
