@@ -173,8 +173,10 @@ final class EtcdAccess: Sendable {
   /// Shards that are all in memory, where one small request says that they have not changed.
   func unchanged(_ shards: [ShardID], of group: KeychainGroup) async throws(CacheError) -> GroupContents? {
     let known = known(group)
-    let (kept, keysRevision) = (known.kept(shards), known.keysRevision)
-    guard !kept.isEmpty, shards.allSatisfy({ kept[$0] != nil }), (try? client.checkPassword()) != nil else {
+    let kept = known.kept(shards)
+    guard let keys = known.base?.keys, !kept.isEmpty, shards.allSatisfy({ kept[$0] != nil }),
+      (try? client.checkPassword()) != nil
+    else {
       return nil
     }
     let conditions = kept.map {
@@ -193,7 +195,7 @@ final class EtcdAccess: Sendable {
       }
     }
     let outcome = try await call.run(abandon: { request.cancel() }) { _ in }
-    guard outcome.succeeded, outcome.values[0]?.modRevision == keysRevision else { return nil }
+    guard outcome.succeeded, outcome.values[0]?.modRevision == keys.modRevision else { return nil }
     return GroupContents(documents: kept.mapValues(\.document))
   }
 

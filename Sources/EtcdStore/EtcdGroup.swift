@@ -31,8 +31,6 @@ final class EtcdGroup: Sendable {
     /// The versions that were seen, and at which revision.
     var seen: [ShardID: (sequence: UInt64, revision: Int64)] = [:]
     var kept: [ShardID: Opened] = [:]
-    /// The revision of the data keys that were read last.
-    var keysRevision: Int64 = 0
     var lease: (id: Int64, grantedAt: ContinuousClock.Instant)?
     var base: Base?
   }
@@ -105,12 +103,6 @@ final class EtcdGroup: Sendable {
     return state.withLock { state in
       Dictionary(shards.compactMap { id in state.kept[id].map { (id, $0) } }) { first, _ in first }
     }
-  }
-
-  /// The revision of the data keys that were read last; 0 before the first.
-  var keysRevision: Int64 {
-    get { state.withLock { $0.keysRevision } }
-    set { state.withLock { $0.keysRevision = newValue } }
   }
 
   /// `nil` before the first.

@@ -108,7 +108,6 @@ struct EtcdSnapshot: Sendable {
     guard keys != nil || isWriting else { return }
     let dataKeys = try storeKeys.keys(in: keys?.value)
     self.dataKeys = dataKeys
-    group.keysRevision = keys?.modRevision ?? 0
     if let keys, !isAssumed {
       group.note(.init(keys: keys, writer: writer?.modRevision ?? 0, revision: revision))
     }
