@@ -7,9 +7,8 @@ import LibsoupOnDemand
 
 /// One request and its response.
 ///
-/// The call has the deadline and the cancellation, without a thread: libsoup reads as long as there is something to read,
-/// and a server can keep it from its loop that way. Here the loop cancels, since libsoup crashes if that happens between
-/// its steps.
+/// The call has the deadline and the cancellation. Here the loop cancels, since libsoup crashes if that happens between its
+/// steps.
 ///
 /// `@unchecked Sendable`: after `init`, everything is used on the session's thread alone.
 final class Exchange: @unchecked Sendable {
@@ -208,9 +207,14 @@ final class Exchange: @unchecked Sendable {
       // An end of the connection without TLS's close_notify is an error. Otherwise anyone on the network could truncate a
       // response without a length (RFC 8446 section 6.1).
       g_tls_connection_set_require_close_notify(connection, 1)
+      // Not HTTP/2. libsoup has no option for it until 3.4.
+      "http/1.1".withCString { name in
+        var names = [Optional(name), nil]
+        g_tls_connection_set_advertised_protocols(connection, &names)
+      }
     case G_SOCKET_CLIENT_TLS_HANDSHAKED:
       // GnuTLS does not check the certificate's purpose. Nothing was sent yet, and libsoup drops the connection of a request
-      // that is cancelled here: over HTTP/2 the header is sent before the message's own signals.
+      // that is cancelled here.
       if isForServers(g_tls_connection_get_peer_certificate(connection)) { return }
       finish(.failure(.untrustedServer("The certificate of \(host) is not for a server.")))
     default: break
@@ -229,7 +233,7 @@ final class Exchange: @unchecked Sendable {
   private func headWasRead() {
     let fields = soup_message_get_response_headers(message)
     isChunked =
-      !request.isSelfDelimiting && hasBody && soup_message_get_http_version(message) != SOUP_HTTP_2_0
+      !request.isSelfDelimiting && hasBody
       && soup_message_headers_get_encoding(fields) == SOUP_ENCODING_CHUNKED
     if isChunked { soup_message_headers_set_encoding(fields, SOUP_ENCODING_EOF) }
   }

@@ -8,15 +8,22 @@ import Synchronization
 
 /// An `HTTPTransport` on libsoup 3.
 ///
-/// Connections are kept and reused. A POST or PATCH that is not `HTTPTransportRequest.isRepeatable` always gets a new one,
+/// Connections are kept and reused, and speak HTTP/1.1: over HTTP/2, libsoup keeps all that a server sends, without a limit, as
+/// long as there is something to read, and does nothing else meanwhile. A POST or PATCH that is not `HTTPTransportRequest.isRepeatable` always gets a new one,
 /// so that a connection which the server has closed never loses a request that must not be sent twice.
 public final class SoupHTTPTransport: HTTPTransport {
   private let route: Route
   private let allowsLoopbackHTTP: Bool
-  /// The thread for requests to loopback without TLS (`true`), and that for all others, started by the first request. It
-  /// loads GIO's modules, and a program that exits meanwhile would crash: `dlopen` initializes libraries again that `exit` has
-  /// finalized. A program that sends nothing has no such thread.
-  private let threads = Mutex<[Bool: SoupSessionThread]>([:])
+  /// The threads of each kind of request, started by the first one. They load GIO's modules, and a program that exits meanwhile
+  /// would crash: `dlopen` initializes libraries again that `exit` has finalized. A program that sends nothing has no such thread.
+  private let threads = Mutex<[RequestKind: SoupSessionThread]>([:])
+
+  private struct RequestKind: Hashable {
+    /// Whether it goes to loopback without TLS.
+    var isToLoopback: Bool
+    /// Whether it takes a connection for long, which must not keep others waiting.
+    var isStream: Bool
+  }
 
   /// - Parameters:
   ///   - caBundle: A file of PEM certificates to trust instead of the system's. Without it, the file in
@@ -64,22 +71,14 @@ public final class SoupHTTPTransport: HTTPTransport {
     let isToLoopback = allowsLoopbackHTTP && request.head.isPlaintextLoopback
     let route = isToLoopback ? .loopback : route
     let exchange = try Exchange(request, on: route, deliveringTo: receive)
+    let kind = RequestKind(isToLoopback: isToLoopback, isStream: receive != nil)
     let thread = threads.withLock { threads in
-      let thread = threads[isToLoopback] ?? SoupSessionThread(route)
-      threads[isToLoopback] = thread
+      let thread = threads[kind] ?? SoupSessionThread(route, connectionsPerHost: kind.isStream ? 1024 : 16)
+      threads[kind] = thread
       return thread
     }
     // The end of the session ends its exchanges.
     defer { withExtendedLifetime(thread) {} }
-    do throws(HTTPTransportError) {
-      return try await exchange.response(on: thread)
-    } catch {
-      // The next request gets a new thread. A server that floods its HTTP/2 connection keeps libsoup reading, and this
-      // thread from its loop.
-      if error == .timedOut {
-        threads.withLock { if $0[isToLoopback] === thread { $0[isToLoopback] = nil } }
-      }
-      throw error
-    }
+    return try await exchange.response(on: thread)
   }
 }

@@ -9,10 +9,10 @@ final class SoupSessionThread: @unchecked Sendable {
   private let thread = MainLoopThread(name: "llavero-http")
   private var session: OpaquePointer?
 
-  init(_ route: Route) {
+  init(_ route: Route, connectionsPerHost: Int32) {
     thread.invoke { [self] in
       if case .hosts = route { DesktopProxy.avoidMissingSettings }
-      guard let session = makeSession(to: route.unixSocket) else { return }
+      guard let session = makeSession(to: route.unixSocket, connectionsPerHost) else { return }
       if case .hosts(let trustAnchors, let proxy) = route {
         if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
         proxy?.apply(to: session)
@@ -28,15 +28,9 @@ final class SoupSessionThread: @unchecked Sendable {
     guard let session else { return }
     // It is used on the thread alone, which must not end earlier.
     nonisolated(unsafe) let ending = session
-    thread.invoke { [thread] in
+    thread.invoke {
       soup_session_abort(ending)
-      // HTTP/2 connections send GOAWAY before they close; libsoup leaks those that are open when it ends.
-      var timer: ContextTimer?
-      timer = ContextTimer(after: .seconds(1)) {
-        g_object_unref(UnsafeMutableRawPointer(ending))
-        withExtendedLifetime(thread) { timer = nil }
-      }
-      withExtendedLifetime(timer) {}
+      g_object_unref(UnsafeMutableRawPointer(ending))
     }
   }
 
@@ -48,10 +42,10 @@ final class SoupSessionThread: @unchecked Sendable {
   }
 }
 
-private func makeSession(to socket: UnixSocket?) -> OpaquePointer? {
+private func makeSession(to socket: UnixSocket?, _ connectionsPerHost: Int32) -> OpaquePointer? {
   // libsoup's default of two connections per host is too low.
   var properties: [(name: String, value: GValue)] = [
-    ("max-conns", .int(64)), ("max-conns-per-host", .int(16)),
+    ("max-conns", .int(4 * connectionsPerHost)), ("max-conns-per-host", .int(connectionsPerHost)),
   ]
   if let address = socket?.address {
     properties.append(("remote-connectable", .object(address, type: g_socket_connectable_get_type())))

@@ -155,17 +155,32 @@ extension TransportTests {
       #expect(server.connectionCount == 0)
     }
 
-    @Test func `Cancelling at any moment resumes once`() async throws {
+    @Test func `Cancelling at any moment resumes once, and affects no other request`() async throws {
       let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
       let transport = try makeTransport()
       for round in 0..<100 {
         let task = Task { await failure(transport, get(server.port)) }
+        async let other = transport.send(get(server.port))
         usleep(UInt32(round * 100))
         task.cancel()
         let error = await task.value
         #expect(error == nil || error == .cancelled)
+        #expect(try await other.body.count == 200_000)
       }
-      #expect(try await transport.send(get(server.port)).body.count == 200_000)
+    }
+
+    @Test func `Fifty concurrent requests succeed`() async throws {
+      let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
+      let transport = try makeTransport()
+      let sizes = try await atOnce(0..<50) { _ in try await transport.send(get(server.port)).body.count }
+      #expect(sizes == Array(repeating: 200_000, count: 50))
+    }
+
+    @Test func `A server that offers HTTP/2 is asked over HTTP/1.1`() async throws {
+      let server = RawServer(offersHTTP2: true) { connection in
+        if connection.readRequest() != nil { connection.answer("hello") }
+      }
+      #expect(try await makeTransport().send(get(server.port)).text == "hello")
     }
 
     @Test func `A body at the limit is accepted, one byte more is refused`() async throws {

@@ -41,6 +41,30 @@ extension TransportTests {
       await gone.wait()
     }
 
+    @Test func `Streams keep no other request waiting`() async throws {
+      let server = RawServer { connection in
+        guard let request = connection.readRequest() else { return }
+        guard request.contains("/stream") else { return _ = connection.answer("hello") }
+        connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+        _ = connection.read()
+      }
+      let transport = try makeTransport()
+      let (parts, part) = AsyncStream.makeStream(of: Void.self)
+      let streams = (0..<40).map { _ in
+        Task {
+          defer { part.finish() }
+          try await transport.stream(get(server.port, "/stream", timeout: .seconds(60))) { _ in
+            part.yield()
+            return true
+          }
+        }
+      }
+      defer { for stream in streams { stream.cancel() } }
+      var began = parts.makeAsyncIterator()
+      for _ in streams { try #require(await began.next() != nil) }
+      #expect(try await transport.send(get(server.port, timeout: .seconds(60))).text == "hello")
+    }
+
     @Test func `A stream ends with its task, and a truncated one is an error`() async throws {
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }

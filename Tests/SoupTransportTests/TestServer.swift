@@ -3,10 +3,10 @@ import TestSupport
 extension RawServer {
   /// A server at a port, over TLS unless there is no certificate.
   convenience init(
-    _ files: TestCertificates.Files? = TestCertificates.shared.good, http2: Bool = false,
+    _ files: TestCertificates.Files? = TestCertificates.shared.good, offersHTTP2: Bool = false,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
-    self.init(certificate: files.map { ($0.certificate, $0.key) }, http2: http2, serve)
+    self.init(certificate: files.map { ($0.certificate, $0.key) }, offersHTTP2: offersHTTP2, serve)
   }
 }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import SoupTransport
 import TestSupport
 
@@ -33,13 +34,33 @@ extension TransportTests {
     }
 
     @Test(.conformance(61), .fault("client cert"))
-    func `A client certificate is not accepted from a server`() async throws {
-      let text = try await problem(certificates.forClients, caBundle: certificates.caBundle)
-      #expect(text.contains("not for a server"))
+    func `A certificate for servers or for anything is accepted from a server`() async throws {
       for files in [certificates.forServers, certificates.forAnything] {
         let server = TestServer(files) { _ in .init() }
         #expect(await failure(try makeTransport(), get(server.port)) == nil)
       }
+    }
+
+    @Test(.conformance(61), .fault("client cert"), arguments: [false, true])
+    func `A server with a client certificate gets no request`(_ isTunnelled: Bool) async throws {
+      let received = Mutex<[UInt8]>([])
+      let ended = DispatchGroup()
+      let server = RawServer(certificates.forClients) { connection in
+        ended.enter()
+        defer { ended.leave() }
+        while let part = connection.read() { received.withLock { $0 += part } }
+      }
+      let proxy = TestProxy()
+      let transport = try makeTransport(isTunnelled ? ["https_proxy": "127.0.0.1:\(proxy.port)"] : [:])
+      let errors = try await atOnce(0..<4) { _ in
+        await failure(transport, get(server.port, fields: [.authorization: "secret"], timeout: .seconds(60)))
+      }
+      for error in errors {
+        #expect(try text(of: error, HTTPTransportError.untrustedServer).contains("not for a server"))
+      }
+      server.stop()
+      await blocking { ended.wait() }
+      #expect(received.withLock { $0 } == [])
     }
 
     @Test func `A server without TLS is not connected to`() async throws {

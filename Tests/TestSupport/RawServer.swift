@@ -32,7 +32,7 @@ public final class RawServer: Sendable {
 
   /// Starts to accept connections at a free port. `serve` runs on a thread of its own for each.
   public convenience init(
-    certificate: (path: String, key: String)?, http2: Bool = false,
+    certificate: (path: String, key: String)?, offersHTTP2: Bool = false,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
     let socket = existing(
@@ -48,7 +48,7 @@ public final class RawServer: Sendable {
     }
     self.init(
       socket, port: g_inet_socket_address_get_port(local.assumingMemoryBound(to: GInetSocketAddress.self)),
-      path: "", identity, http2: http2, serve)
+      path: "", identity, offersHTTP2: offersHTTP2, serve)
   }
 
   /// Makes the socket and starts to accept connections there.
@@ -57,7 +57,7 @@ public final class RawServer: Sendable {
     guard listen(descriptor, 128) == 0, let socket = g_socket_new_from_fd(descriptor, nil) else {
       throw SetUpFailure("listen at \(path): \(String(cString: strerror(errno)))")
     }
-    self.init(socket, port: 0, path: path, nil, http2: false, serve)
+    self.init(socket, port: 0, path: path, nil, offersHTTP2: false, serve)
   }
 
   /// Answers each request by what a closure says to its target: a status, more lines of the header, and the body.
@@ -76,7 +76,7 @@ public final class RawServer: Sendable {
 
   private init(
     _ socket: UnsafeMutablePointer<GSocket>, port: UInt16, path: String,
-    _ identity: GObjectReference<GTlsCertificate>?, http2: Bool,
+    _ identity: GObjectReference<GTlsCertificate>?, offersHTTP2: Bool,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
     let listener = Listener(GObjectReference(taking: socket))
@@ -90,7 +90,7 @@ public final class RawServer: Sendable {
         let client = GObjectReference(taking: client)
         DispatchQueue(label: "raw-connection").async {
           let connection = RawConnection(
-            client, identity, http2: http2, number: number, until: listener.cancellable
+            client, identity, offersHTTP2: offersHTTP2, number: number, until: listener.cancellable
           ) { request in listener.requests.withLock { $0.append((request, number)) } }
           guard let connection else { return }
           serve(connection)
@@ -159,7 +159,7 @@ public final class RawConnection: @unchecked Sendable {
   private let note: @Sendable (String) -> Void
 
   fileprivate init?(
-    _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, http2: Bool,
+    _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, offersHTTP2: Bool,
     number: Int, until stopped: Cancellable, note: @escaping @Sendable (String) -> Void
   ) {
     self.number = number
@@ -176,7 +176,7 @@ public final class RawConnection: @unchecked Sendable {
     let tls = UnsafeMutableRawPointer(
       existing(g_tls_server_connection_new(plainStream, identity.pointer, nil)))
     stream = GObjectReference(taking: tls.assumingMemoryBound(to: GIOStream.self))
-    if http2 {
+    if offersHTTP2 {
       "h2".withCString { name in
         var names = [Optional(name), nil]
         g_tls_connection_set_advertised_protocols(tls.assumingMemoryBound(to: GTlsConnection.self), &names)
