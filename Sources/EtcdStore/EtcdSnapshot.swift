@@ -1,3 +1,4 @@
+import GLibSupport
 import Sealing
 import StoreSupport
 import TokenCache

@@ -53,7 +53,7 @@ extension TransportTests {
       let streams = (0..<40).map { _ in
         Task {
           defer { part.finish() }
-          try await transport.stream(get(server.port, "/stream", timeout: .seconds(60))) { _ in
+          _ = try await transport.stream(get(server.port, "/stream", timeout: .seconds(60))) { _ in
             part.yield()
             return true
           }

@@ -1,7 +1,5 @@
 import CGLib
-import Dispatch
 import Glibc
-import Synchronization
 
 /// A directory that only this user may use, with files that are replaced as a whole.
 package final class PrivateDirectory: Sendable {
@@ -138,15 +136,9 @@ package final class PrivateDirectory: Sendable {
       if file < 0 { throw failure("write", name) }
       written.append((name, file))
     }
-    let problem = Mutex<PrivateFileError?>(nil)
-    DispatchQueue.concurrentPerform(iterations: written.count) { [written] number in
-      let (name, file) = written[number]
-      if fsync(file) != 0 {
-        let failure = failure("fsync", name)
-        problem.withLock { $0 = failure }
-      }
+    _ = try written.concurrentMap(from: 2) { (name, file) throws(PrivateFileError) in
+      if fsync(file) != 0 { throw failure("fsync", name) }
     }
-    if let problem = problem.withLock({ $0 }) { throw problem }
   }
 
   /// How many files of one call are open at the same time.

@@ -1,4 +1,4 @@
-import StoreSupport
+import GLibSupport
 import TestSupport
 
 struct ConcurrentMapTests {
@@ -8,11 +8,11 @@ struct ConcurrentMapTests {
     #expect(elements.concurrentMap { $0 * 2 } == elements.map { $0 * 2 })
     let failing = elements.suffix(2)
     guard let first = failing.first else { return }
-    let error = #expect(throws: CacheError.self) {
-      try elements.concurrentMap { (number) throws(CacheError) in
-        if failing.contains(number) { throw CacheError(.refused, "\(number)") }
+    let error = #expect(throws: PrivateFileError.self) {
+      try elements.concurrentMap { (number) throws(PrivateFileError) in
+        if failing.contains(number) { throw PrivateFileError.notPrivate(path: "\(number)") }
       }
     }
-    #expect(error?.message == "\(first)")
+    #expect(error == .notPrivate(path: "\(first)"))
   }
 }

@@ -4,13 +4,15 @@ import Synchronization
 extension Array where Element: Sendable {
   /// Maps the elements on all processors, where there are enough of them to be worth a change of threads. It blocks.
   ///
-  /// - Parameter transform: Takes tens of microseconds or more, such as decrypting a shard.
+  /// - Parameters:
+  ///   - minimum: How many are enough; by default for a transform of tens of microseconds, such as decrypting a shard.
+  ///   - transform: Makes the result for an element.
   /// - Returns: The results, in the order of the elements.
   /// - Throws: The error of the first element that has one.
   package func concurrentMap<T: Sendable, E: Error>(
-    _ transform: @Sendable (Element) throws(E) -> T
+    from minimum: Int = 16, _ transform: @Sendable (Element) throws(E) -> T
   ) throws(E) -> [T] {
-    guard count >= 16 else { return try map(transform) }
+    guard count >= minimum else { return try map(transform) }
     let results = Mutex([Result<T, E>?](repeating: nil, count: count))
     DispatchQueue.concurrentPerform(iterations: count) { number in
       let result = Result { () throws(E) in try transform(self[number]) }
