@@ -72,8 +72,11 @@ public final class SoupHTTPTransport: HTTPTransport {
     let route = isToLoopback ? .loopback : route
     let exchange = try Exchange(request, on: route, deliveringTo: receive)
     let kind = RequestKind(isToLoopback: isToLoopback, isStream: receive != nil)
-    let thread = threads.withLock { threads in
-      let thread = threads[kind] ?? SoupSessionThread(route, connectionsPerHost: kind.isStream ? 1024 : 16)
+    let thread = try threads.withLock { (threads) throws(HTTPTransportError) in
+      if let thread = threads[kind] { return thread }
+      // GLib ends the process where it cannot make the thread's loop.
+      guard canOpen(16) else { throw .cannotConnect("Too many open files.") }
+      let thread = SoupSessionThread(route, connectionsPerHost: kind.isStream ? 1024 : 16)
       threads[kind] = thread
       return thread
     }

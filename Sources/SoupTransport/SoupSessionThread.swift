@@ -26,10 +26,15 @@ final class SoupSessionThread: @unchecked Sendable {
 
   deinit {
     guard let session else { return }
-    // It is used on the thread alone, which must not end earlier.
+    // It is used on the thread alone.
     nonisolated(unsafe) let ending = session
-    thread.invoke {
+    thread.invoke { [thread] in
       soup_session_abort(ending)
+      // What is pending holds the session, and ends by the thread's loop.
+      g_object_weak_ref(
+        UnsafeMutableRawPointer(ending).assumingMemoryBound(to: GObject.self),
+        { thread, _ in if let thread { Unmanaged<MainLoopThread>.fromOpaque(thread).release() } },
+        Unmanaged.passRetained(thread).toOpaque())
       g_object_unref(UnsafeMutableRawPointer(ending))
     }
   }

@@ -199,6 +199,18 @@ extension TransportTests {
       await #expect(processExitsWith: .success) { try await refuseLargeBody(announced: false) }
     }
 
+    @Test(.fault("few fds")) func `Too few descriptors are an error, not a crash`() async {
+      await #expect(processExitsWith: .success) {
+        let transport = try makeTransport()
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = 4
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let error = await failure(transport, get(1))
+        #expect(error == .cannotConnect("Too many open files."))
+      }
+    }
+
     /// A program that exits at once must not do so while the thread loads libraries.
     @Test func `The thread starts with the first request`() async throws {
       await #expect(processExitsWith: .success) {

@@ -28,17 +28,28 @@ extension TransportTests {
       #expect(parts.withLock { $0 } == Array(repeating: "hello", count: 5))
     }
 
-    @Test func `Stopping to read a stream ends the exchange`() async throws {
-      let gone = Gate()
+    @Test func `Stopping to read a stream ends the exchange, also where it was the transport's last`() async throws {
+      let ended = Mutex(0)
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
         while connection.read() != nil {}
-        gone.open()
+        ended.withLock { $0 += 1 }
       }
-      let transport = try makeTransport()
-      _ = try await transport.stream(get(server.port)) { _ in false }
-      await gone.wait()
+      for _ in 0..<20 {
+        _ = try await makeTransport().stream(get(server.port)) { _ in false }
+        let (parts, part) = AsyncStream.makeStream(of: Void.self)
+        let stream = Task {
+          try await makeTransport().stream(get(server.port)) { _ in
+            part.yield()
+            return true
+          }
+        }
+        for await _ in parts { break }
+        stream.cancel()
+        await #expect(throws: HTTPTransportError.cancelled) { try await stream.value }
+      }
+      try await eventually { ended.withLock { $0 } == 40 }
     }
 
     @Test func `Streams keep no other request waiting`() async throws {

@@ -15,7 +15,6 @@ typedef void (*SoupServerCallback)(SoupServer *, SoupServerMessage *, const char
 #define LIBSOUP_CONSTANTS(CONSTANT) \
   CONSTANT(SOUP_ENCODING_CHUNKED, 4) \
   CONSTANT(SOUP_ENCODING_EOF, 3) \
-  CONSTANT(SOUP_HTTP_2_0, 2) \
   CONSTANT(SOUP_MEMORY_COPY, 2) \
   CONSTANT(SOUP_MESSAGE_COLLECT_METRICS, 1 << 5) \
   CONSTANT(SOUP_MESSAGE_IDEMPOTENT, 1 << 3) \
@@ -41,7 +40,6 @@ LIBSOUP_CONSTANTS(LIBSOUP_DEFINE)
   FUNCTION(void, soup_message_add_flags, (SoupMessage * message, guint flags), (message, flags)) \
   FUNCTION(void, soup_message_body_set_accumulate, (SoupMessageBody * body, gboolean accumulate), (body, accumulate)) \
   FUNCTION(void, soup_message_disable_feature, (SoupMessage * message, GType feature), (message, feature)) \
-  FUNCTION(guint, soup_message_get_http_version, (SoupMessage * message), (message)) \
   FUNCTION(const char *, soup_message_get_method, (SoupMessage * message), (message)) \
   FUNCTION(SoupMessageMetrics *, soup_message_get_metrics, (SoupMessage * message), (message)) \
   FUNCTION(SoupMessageHeaders *, soup_message_get_request_headers, (SoupMessage * message), (message)) \
