@@ -82,7 +82,8 @@ struct StoreDirectory {
       try keys.change(file, to: newSource, cancellable) { (file) throws(CacheError) in
         try write(file, in: root)
       } resealing: { (keys) throws(CacheError) in
-        for group in try groups() { summary += try reseal(group, keys) }
+        // A group without entries has a manifest, too.
+        for group in try directories() { summary += try reseal(group, keys) }
         return summary.left == 0
       }
       return summary

@@ -210,6 +210,13 @@ struct RekeyTests {
     #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
   }
 
+  @Test func `A group that was emptied before is used after it`() async throws {
+    _ = try await fixture.store.remove(.everything, in: fixture.group)
+    _ = try await fixture.store.rekey()
+    try await fixture.cache.save(one)
+    #expect(try await fixture.otherCache().finds(one))
+  }
+
   @Test func `A change without a store does nothing`() async throws {
     let fixture = try Fixture()
     #expect(try await fixture.store.rekey(to: .passphrase("new")) == RekeySummary())
