@@ -60,10 +60,11 @@ final class EtcdSession: Sendable {
     func failure(_ error: CacheError) -> EtcdFailure {
       EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
     }
-    // A request for the token ends earlier by itself, and the next endpoint is asked.
+    // A request for the token ends earlier by itself. Where another call's was waited for, the next endpoint is asked.
     return try await queue.run(
       timeout: timeout + EtcdBackend.margin, onCancel: failure(Self.cancelled),
-      onTimeout: failure(Self.timedOut)
+      onTimeout: EtcdFailure(
+        cause: .timedOut([]), reason: "The user's token for \(endpoint) did not come in time.")
     ) { [self] (cancellable) throws(EtcdFailure) in
       if let token = knownToken { return token }
       let password: SecretBytes

@@ -77,10 +77,26 @@ struct UserTests {
       _ = try await session.token(at: endpoint, within: .milliseconds(100)) { _, _ in "token" }
     }
     end.signal()
-    guard case .password(let error)? = problem?.cause, error.code == .timedOut else {
-      Issue.record("\(String(describing: problem))")
-      return
+    #expect(problem?.isTransient == true)
+  }
+
+  @Test(.fault("endpoint"))
+  func `A call that waits for the token of another may ask the next endpoint`() async throws {
+    let session = EtcdSession(try user(), environment: [:], busAddress: nil)
+    let endpoint = try EtcdEndpoint("https://localhost:1")
+    let (began, end) = (Gate(), Gate())
+    async let first = session.token(at: endpoint, within: .seconds(600)) { _, _ in
+      began.open()
+      await end.wait()
+      return "token"
     }
+    await began.wait()
+    let problem = await #expect(throws: EtcdFailure.self) {
+      _ = try await session.token(at: endpoint, within: .milliseconds(100)) { _, _ in "other" }
+    }
+    #expect(problem?.isFinal == false && problem?.reason.contains("localhost:1") == true)
+    end.open()
+    #expect(try await first == "token")
   }
 
   @Test func `A keyring that is locked again is not unlocked within a request`() async throws {
