@@ -63,6 +63,18 @@ struct AuthorityTests {
     #expect(test.transport.instanceRequests.isEmpty)
   }
 
+  @Test(.conformance(46), arguments: ["contoso.b2clogin.com", "evil.test", "b.login.contoso.test"])
+  func `A host that vouches for itself has aliases of its domain alone`(_ alias: String) async throws {
+    for host in ["login.contoso.test", "contoso.test"] {
+      let test = TestClient("https://\(host)/common") { configuration in
+        configuration.knownAuthorities = [configuration.authority]
+      }
+      answerInstances(test, Self.instances([host, alias]))
+      _ = try await test.client.resolve()
+      #expect(test.cache.clouds.aliases(of: alias) == [alias])
+    }
+  }
+
   @Test(.conformance(46)) func `No host can add itself to a known cloud`() async throws {
     let test = TestClient("\(Self.host)/common") { configuration in
       configuration.knownAuthorities = [configuration.authority]

@@ -139,6 +139,21 @@ struct BrokerTests {
     }
   }
 
+  @Test func `A token in its last minutes serves when no server can be asked`() async throws {
+    let withoutBroker = client(.off)
+    let account = try await withoutBroker.signIn(changing: ["refresh_token": .null]).account
+    let test = client(.automatic, store: withoutBroker.store, clock: withoutBroker.clock)
+    test.clock.advance(3400)
+    for code in [IdentityError.Code.brokerFailed, .network, .noBroker] {
+      broker.fail(code)
+      #expect(try await test.silent(account).source == .cache, "\(code)")
+    }
+    #expect(try await withoutBroker.silent(account).source == .cache)
+    broker.fail(.interactionRequired)
+    await expectError(.interactionRequired) { try await test.silent(account) }
+    await expectError(.interactionRequired) { try await withoutBroker.renew(account) }
+  }
+
   @Test func `No broker is asked for B2C, AD FS, CIAM, other providers or when it is off`() async throws {
     refuse(.unexpected)
     let cases: [(String?, Authority.Kind?, BrokerPolicy)] = [
@@ -330,6 +345,18 @@ struct BrokerTests {
     // And the session alone does not sign them in.
     #expect(broker.interactive.map(\.prompt) == [.login])
     #expect(try await test.client.accountsFromDevice().count == 1)
+  }
+
+  @Test(.fault("signed out"))
+  func `An account that signed out returns by a sign-in whose response has no ID token`() async throws {
+    let (test, account) = try await signedIn()
+    broker.set(accounts: [TestPerson.alice.brokerAccount])
+    answer(test, hasIDToken: false)
+    try await test.client.signOut(account)
+    broker.set(asksPerson: true)
+    _ = try await test.acquire(account: account)
+    #expect(try await test.client.accountsFromDevice().count == 1)
+    #expect(try await test.silent(account).source == .broker)
   }
 
   @Test(

@@ -339,6 +339,27 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
   }
 
+  @Test(.conformance(36))
+  func `What another authority has of an account that was deleted at one stays`() async throws {
+    let entra = try await test.signIn().account
+    try await test.client.cache.updateAccountMetadata(clientID: "other", of: entra.homeAccountID) {
+      $0.setSignInState(.signedIn, of: entra.homeAccountID)
+    }
+    let other = test.another("https://login.contoso.test/\(TestPerson.alice.home)") { configuration in
+      configuration.knownAuthorities = [configuration.authority]
+    }
+    var person = TestPerson.alice
+    person.host = "login.contoso.test"
+    let account = try await other.signIn(person, changing: ["refresh_token": "of the other"]).account
+    #expect(account.homeAccountID == entra.homeAccountID)
+    test.clock.advance(4000)
+    other.transport.answerTokens(.refusal("invalid_grant", "user_account_deleted"))
+    await expectError(.interactionRequired) { try await other.silent(account) }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+    let metadata = try await test.cache.accountMetadata(clientID: "other", of: entra.homeAccountID)
+    #expect(metadata?.signInState(of: entra.homeAccountID) == .signedIn)
+  }
+
   @Test(.conformance(38)) func `A client of the same family uses the family's refresh token`() async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
     let other = test.another(clientID: Self.otherID)

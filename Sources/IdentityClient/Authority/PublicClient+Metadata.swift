@@ -69,16 +69,25 @@ extension PublicClient {
     }
   }
 
-  /// Takes in the clouds that instance discovery named. A host that vouches for itself speaks of itself
-  /// alone, and cannot join a cloud that is known.
+  /// Takes in the clouds that instance discovery named. A host that vouches for itself speaks of hosts of its own domain
+  /// alone, and cannot join a cloud that is known: tokens of a host are sent to its aliases.
   private func insert(_ clouds: [JSONValue], about authority: Authority, isTrusted: Bool) {
     let known = cache.clouds
     let found = clouds.compactMap { $0.objectValue.flatMap(CloudInstance.init(discovered:)) }
     cache.insert(
       found.filter { instance in
         instance.hosts.contains { $0.normalized == authority.host }
-          && (isTrusted || !instance.hosts.contains(where: known.contains))
+          && (isTrusted || instance.hosts.allSatisfy { !known.contains($0) && authority.hasDomain(of: $0) })
       })
+  }
+}
+
+extension Authority {
+  /// Whether a host has another name of the same domain, such as `sts.contoso.com` for `login.contoso.com`.
+  fileprivate func hasDomain(of other: String) -> Bool {
+    let (own, other) = (host.normalized, other.normalized)
+    let domain = own.drop { $0 != "." }
+    return own == other || domain.dropFirst().contains(".") && domain == other.drop { $0 != "." }
   }
 }
 

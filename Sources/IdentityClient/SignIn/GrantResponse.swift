@@ -61,7 +61,9 @@ struct GrantResponse: Sendable {
     // Without an ID token no later request would find what a broker gave.
     let shouldStore = broker == nil || records.idToken != nil
     let (stored, cacheError) =
-      shouldStore ? try await save(records, from: issued ?? authority) : (nil, nil)
+      shouldStore
+      ? try await save(records, from: issued ?? authority)
+      : (nil, isRefresh ? nil : await noteSignIn(of: records.homeAccountID))
     guard
       let account = stored ?? brokers ?? records.account(in: client.cache.clouds) ?? request.account
     else {
@@ -136,6 +138,21 @@ struct GrantResponse: Sendable {
       if error.code == .signedOut { throw .signedOut }
       client.log(.warning, "The tokens could not be stored.", ["reason": "\(error.code.rawValue)"])
       return (nil, error)
+    }
+  }
+
+  /// Lets the broker's account be found again if it was signed out.
+  private func noteSignIn(of id: String) async -> CacheError? {
+    do throws(CacheError) {
+      let metadata = try await client.cache.accountMetadata(clientID: clientID, of: id)
+      guard metadata?.signInState(of: id) == .signedOut else { return nil }
+      try await client.cache.updateAccountMetadata(clientID: clientID, of: id) {
+        $0.setSignInState(.signedIn, of: id)
+      }
+      return nil
+    } catch {
+      client.log(.warning, "The sign-in could not be stored.", ["reason": "\(error.code.rawValue)"])
+      return error
     }
   }
 }

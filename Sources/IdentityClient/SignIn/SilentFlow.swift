@@ -105,6 +105,12 @@ struct SilentFlow: Sendable {
         }
       }
       if Task.isCancelled { throw .cancelled }
+      // Nothing is left to ask, and no server refused.
+      if !isForced, let cached, cached.isValid, cache?.refreshTokens(for: lookup).isEmpty ?? true,
+        refusal.map(cached.serves(despite:)) ?? true
+      {
+        return result(of: cached)
+      }
       // To the end, also when no caller waits any more: the server may have replaced the refresh token that it got, and
       // its response must be kept.
       return try await Task {
@@ -266,7 +272,8 @@ extension SilentFlow {
   private func forget(_ token: RefreshToken?, because error: IdentityError) async {
     do throws(CacheError) {
       if error.isRefusal("invalid_grant", "user_account_deleted") {
-        try await client.cache.removeAccount(request.account.homeAccountID)
+        try await client.cache.removeAccount(
+          request.account.homeAccountID, environment: resolved.authority.host)
       } else if let token, error.isRefusal("invalid_grant", "bad_token") {
         try await client.cache.remove(token)
       } else if token?.familyID != nil, error.isRefusal("invalid_grant", "client_mismatch") {

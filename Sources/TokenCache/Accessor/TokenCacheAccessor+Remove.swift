@@ -11,6 +11,18 @@ extension TokenCacheAccessor {
   public func removeAccount(
     _ homeAccountID: String, clientID: String? = nil
   ) async throws(CacheError) -> [Credential] {
+    try await removeAccount(homeAccountID, clientID: clientID, environment: nil)
+  }
+
+  /// The same; with `environment`, what the other clouds have of the account stays.
+  @discardableResult
+  package func removeAccount(
+    _ homeAccountID: String, clientID: String? = nil, environment: String?
+  ) async throws(CacheError) -> [Credential] {
+    let cloud = environment.map(clouds.canonical)
+    @Sendable func isMeant(_ homeAccount: String?, _ environment: String?) -> Bool {
+      homeAccountID.matches(homeAccount) && (cloud == nil || cloud == environment.map(clouds.canonical))
+    }
     let (account, common) = (shard(homeAccountID), commonShard)
     let metadata = clientID.map { place(ofMetadata: $0, of: homeAccountID) }
     // A program that ignores the format's rules may have put records of the account into other shards.
@@ -22,7 +34,7 @@ extension TokenCacheAccessor {
     return try await store.update(shards, in: group) { contents in
       let removed = shards.flatMap { shard in
         contents[shard].removeCredentials { credential in
-          homeAccountID.matches(credential.homeAccountID) && clientID.matches(credential.clientID)
+          isMeant(credential.homeAccountID, credential.environment) && clientID.matches(credential.clientID)
         }
       }
       if let metadata {
@@ -30,9 +42,11 @@ extension TokenCacheAccessor {
       } else {
         for shard in shards {
           contents[shard].accounts = contents[shard].accounts.filter {
-            !homeAccountID.matches($0.value.homeAccountID)
+            !isMeant($0.value.homeAccountID, $0.value.environment)
           }
-          contents[shard].removeAccountMetadata(of: homeAccountID)
+        }
+        if !shards.contains(where: { contents[$0].hasRecords(of: homeAccountID) }) {
+          for shard in shards { contents[shard].removeAccountMetadata(of: homeAccountID) }
         }
       }
       return removed
