@@ -314,6 +314,7 @@ let package = Package(
       name: "MSALTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
+        "KeyringStore",
         "LabSupport", "Lending", "MSAL", "MSALExtensionsStore",
         "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],

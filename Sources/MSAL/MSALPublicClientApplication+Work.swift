@@ -127,7 +127,10 @@ extension MSALPublicClientApplication {
       }
       return (accounts.first, try await replacePrincipal(accounts.first?.account).map { MSALAccount($0) })
     } catch let error as CacheError {
-      throw NSError(error)
+      // Where only the broker is asked, the cache may be unavailable.
+      guard client.configuration.brokerPolicy == .required, error.code != .cancelled, accounts.count <= 1
+      else { throw NSError(error) }
+      return (accounts.first, nil)
     }
   }
 

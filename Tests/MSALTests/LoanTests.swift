@@ -1,5 +1,7 @@
 import Foundation
+import KeyringStore
 import Lending
+import SecretService
 import SoupTransport
 import TestSupport
 
@@ -32,6 +34,12 @@ extension ApplicationTests {
       #expect(server.requests.count == 3)
       let refusal = try await failure { try await application.signIn() }
       #expect(refusal.code == MSALError.interactionRequired.rawValue)
+      // A cache that is unavailable.
+      config.cacheConfig.store = KeyringCacheStore(
+        SecretServiceConnection(busAddress: "unix:path=/proc/nonexistent"))
+      let without = try MSALPublicClientApplication(
+        configuration: config, transport: entra.server, authenticator: entra.browser)
+      #expect(try await without.currentAccount(with: nil).0 == account)
       config.tokenBroker = LoanBroker(
         transport: try SoupHTTPTransport(unixSocket: directory.path + "/none.sock"))
       let alone = try MSALPublicClientApplication(
