@@ -88,14 +88,18 @@ public final class Lender: Sendable {
     _ loan: Loan, at place: Place, client: PublicClient, isOpenToAnyUser: Bool = false,
     asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
   ) throws(LendingError) {
-    let account = loan.account
     try self.init(
-      loan, at: place, isOpenToAnyUser: isOpenToAnyUser,
-      token: { scopes, renewal throws(IdentityError) in
-        let request = SilentRequest(scopes: scopes, account: account, forceRefresh: renewal == .always)
-        guard renewal == .never else { return try await client.acquireTokenSilent(request) }
-        return try await client.acquireTokenFromCache(request)
-      }, asking: question, log: log)
+      loan, at: place, isOpenToAnyUser: isOpenToAnyUser, token: Self.tokens(of: loan, from: client),
+      asking: question, log: log)
+  }
+
+  /// The source of the loan's tokens that a client is.
+  package static func tokens(of loan: Loan, from client: PublicClient) -> TokenSource {
+    { [account = loan.account] scopes, renewal throws(IdentityError) in
+      let request = SilentRequest(scopes: scopes, account: account, forceRefresh: renewal == .always)
+      guard renewal == .never else { return try await client.acquireTokenSilent(request) }
+      return try await client.acquireTokenFromCache(request)
+    }
   }
 
   /// Starts to lend tokens.

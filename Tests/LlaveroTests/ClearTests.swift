@@ -179,6 +179,12 @@ struct UnreadableItemTests {
     #expect(problems[0]?.keys == ["detail", "kind", "remedy", "shard"])
   }
 
+  @Test func `clear --json has the unreadable entries that it left`() throws {
+    let cleared = try tool.json("clear", "--expired", "--yes")
+    #expect(cleared["problems"]?.strings("kind").sorted() == ["damaged", "newer_version"])
+    #expect(cleared["unreadable"] == .integer(0))
+  }
+
   @Test func `list --groups counts problems`() throws {
     let group = try #require(
       tool.json("list", "--groups")["groups"]?.arrayValue?.first { $0["group"] == .string(tool.group) })

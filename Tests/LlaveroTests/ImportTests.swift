@@ -101,7 +101,7 @@ struct ImportTests {
     let accounts = (0..<20).map { Sample.account("u\($0).t", "user\($0)@x.example") }
     let file = try tool.files.file("cache.json", Sample.cache(accounts))
     try tool.onTerminal("import", file)
-      .exits(0, saying: "\r\u{1B}[KImporting: 19 of 20 accounts\r\u{1B}[K20 records imported")
+      .exits(0, saying: "\r\u{1B}[KImporting: 20 of 20 accounts\r\u{1B}[K20 records imported")
     #expect(try tool.onTerminal("import", file, with: ["TERM": "dumb"]).lines.count == 1)
     #expect(try tool("import", file).standardError.isEmpty)
   }

@@ -166,6 +166,17 @@ struct LendTests {
     #expect(lab.requests(to: .token).count == asked + 1)
   }
 
+  @Test func `A new token that cannot be stored is lent, with a warning`() async throws {
+    let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
+    _ = lending.errorLine()
+    // Nothing is written without the group's lock.
+    let lock = "\(tool.keyring.directory)/run/llavero/\(sha256Hex(tool.group).prefix(32)).lock"
+    try FileManager.default.removeItem(atPath: lock)
+    try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
+    #expect(try await lending.curl("scope=Mail.Read")["token_type"] == "Bearer")
+    #expect(lending.errorLine().hasPrefix("warning: The new token could not be stored: "))
+  }
+
   @Test(.fault("signal", "listener ends"))
   func `A signal during a renewal waits for the new tokens and stores them`() async throws {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])

@@ -92,6 +92,14 @@ struct PeerCacheTests {
       ])
   }
 
+  @Test func `Each cache has its findings, though another has the same ones`() throws {
+    try writeAzureCLI(Sample.faulty)
+    try writeAzureAuth(Sample.faulty)
+    let sources = try json("adopt")["sources"]?.arrayValue ?? []
+    #expect(
+      sources.map { $0["findings"]?.strings("kind").contains("orphaned_refresh_tokens") } == [true, true])
+  }
+
   @Test func `An unavailable keyring is an error, and plaintext caches are listed`() throws {
     try writeAzureCLI()
     let result = try tool(

@@ -17,7 +17,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
         llavero clear --client 11111111-2222-4333-8444-555555555555
 
       JSON: group, dry_run, removed (records as in "llavero list"), unreadable (how many unreadable entries \
-      were removed), problems (empty).
+      were removed), problems (empty with --all).
       """)
 
   @Option(help: ArgumentHelp("Remove an account, by user name or home account ID.", valueName: "name"))
@@ -58,7 +58,8 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     let cache = try options.cache
     let snapshot = try await cache.snapshot()
     // Unreadable entries are removed with --all alone.
-    if !all { output.report(snapshot.problems) }
+    let problems = all ? [] : snapshot.problems
+    output.report(problems)
     let now = Date()
     let records = snapshot.document.listed(at: now)
     let account = try account.map { try homeAccountID(of: $0, in: records) }
@@ -70,7 +71,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       // What remains of a group without records, such as items without a secret.
       _ = try await cache.store.remove(.everything, in: options.group)
     }
-    if isEmpty || isDryRun { return try report(affected, unreadable, now: now) }
+    if isEmpty || isDryRun { return try report(affected, unreadable, problems, now: now) }
 
     try confirm(affected, unreadable, now: now)
     if all {
@@ -82,7 +83,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     } else if let client {
       try await cache.removeClient(client)
     }
-    try report(affected, unreadable, now: now)
+    try report(affected, unreadable, problems, now: now)
   }
 
   /// Returns the home account ID of the account that `--account` names.
@@ -146,10 +147,12 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     ])
   }
 
-  private func report(_ removed: [RecordSummary], _ unreadable: Int, now: Date) throws {
+  private func report(
+    _ removed: [RecordSummary], _ unreadable: Int, _ problems: [StoreProblem], now: Date
+  ) throws {
     let group = options.group.name
     if output.json {
-      return try printJSON(removed: removed, unreadable: unreadable)
+      return try printJSON(removed: removed, unreadable: unreadable, problems: problems)
     }
     if isDryRun && !removed.isEmpty { List.printTable(of: removed, now: now, to: Terminal.output) }
     let verb = isDryRun ? "would be removed" : "removed"

@@ -23,6 +23,7 @@ struct OtherCaches: Sendable {
     let client = options.connection
     var (entries, unreadable): ([Entry], [CacheError]) = ([], [])
     var keyringError: CacheError?
+    // Caches may share a lock file.
     var known: Set<PeerFinding> = []
     for peer in PeerRegistry(environment: processEnvironment()).caches {
       // What fails for one item fails for all.
@@ -30,7 +31,7 @@ struct OtherCaches: Sendable {
       do throws(CacheError) {
         let report = try await options.store(of: peer, group: .default, client: client, timeout: timeout)
           .inspect()
-        let findings = report.findings.filter { known.insert($0).inserted }
+        let findings = report.findings.filter { $0.path == nil || known.insert($0).inserted }
         guard report.isPresent, report.contents?.copies != 0 || !findings.isEmpty else { continue }
         entries.append(Entry(report: report, findings: findings))
       } catch {

@@ -36,9 +36,12 @@ struct Transfer: Encodable {
       output.report(snapshot.problems)
       self.init(preview: document, into: snapshot.document, cache.clouds, group: cache.group, peer: peer)
     } else {
+      let isQuiet = Terminal.isQuiet
+      // An error has the line for itself.
+      defer { if !isQuiet { Terminal.status("") } }
       let summary = try await cache.import(document) { done, count in
-        if Terminal.isQuiet { return }
-        Terminal.status("\(progress): \(done) of \(count) accounts", isDone: done == count)
+        if isQuiet { return }
+        Terminal.status("\(progress): \(done) of \(count) accounts")
       }
       self.init(summary, group: cache.group, peer: peer)
     }

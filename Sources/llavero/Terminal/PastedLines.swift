@@ -60,7 +60,7 @@ final class PastedLines: Sendable {
           continue
         }
       }
-      Terminal.status("", isDone: true)
+      Terminal.status("")
       if case .signal(let number)? = event { echo.end(by: number) }
       return event == nil && end == .line ? line.text : nil
     }
@@ -68,7 +68,7 @@ final class PastedLines: Sendable {
 
   private func show(_ line: Line) {
     let count = line.bytes.count
-    Terminal.status(count == 0 ? "\(prompt): " : "\(prompt) (\(count) characters)", isDone: false)
+    Terminal.status(count == 0 ? "\(prompt): " : "\(prompt) (\(count) characters)")
   }
 }
 

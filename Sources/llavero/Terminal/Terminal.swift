@@ -29,10 +29,10 @@ enum Terminal {
     if !isQuiet { error(line) }
   }
 
-  /// Shows one line on a terminal, in place of the one before, cleared when it is done.
-  static func status(_ text: String, isDone: Bool) {
+  /// Shows one line on a terminal, in place of the one before. An empty one clears it.
+  static func status(_ text: String) {
     guard errors.isTerminal && !isDumb else { return }
-    errors.write("\r\u{1B}[K" + (isDone ? "" : text))
+    errors.write("\r\u{1B}[K" + text)
   }
 
   private static let asking = Atomic(false)

@@ -91,11 +91,18 @@ struct Lend: AsyncParsableCommand, SignsIn {
       duration: .seconds(duration?.seconds ?? 8 * 3600))
     let prompt = ask ? try await LendPrompt(account: loan.account) : nil
     let log = LendLog()
+    let tokens = Lender.tokens(of: loan, from: client)
     let lender: Lender
     do throws(LendingError) {
       lender = try Lender(
-        loan, at: place, client: client, isOpenToAnyUser: isOpenToAnyUser, asking: prompt?.ask,
-        log: log.report)
+        loan, at: place, isOpenToAnyUser: isOpenToAnyUser,
+        token: { (scopes, renewal) async throws(IdentityError) in
+          let result = try await tokens(scopes, renewal)
+          if let error = result?.cacheError {
+            log.add(printable("warning: The new token could not be stored: \(error)"))
+          }
+          return result
+        }, asking: prompt?.ask, log: log.report)
     } catch {
       throw Failure(
         "cannot_listen", error.description,
