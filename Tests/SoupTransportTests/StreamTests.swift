@@ -28,7 +28,7 @@ extension TransportTests {
       #expect(parts.withLock { $0 } == Array(repeating: "hello", count: 5))
     }
 
-    @Test func `Stopping to read a stream ends the exchange, also where it was the transport's last`() async throws {
+    @Test func `Stopping to read a stream ends the exchange, also the transport's last`() async throws {
       let ended = Mutex(0)
       let server = RawServer { connection in
         guard connection.readRequest() != nil else { return }
