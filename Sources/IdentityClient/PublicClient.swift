@@ -161,7 +161,7 @@ public final class PublicClient: Sendable {
 
   /// Gets a token by having a person sign in on another device (RFC 8628).
   public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
-    try await run(request, nil) { (resolved) async throws(IdentityError) in
+    try await run(request, request.account) { (resolved) async throws(IdentityError) in
       try await DeviceFlow(request: request, resolved: resolved).token()
     }
   }

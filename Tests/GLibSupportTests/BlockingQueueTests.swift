@@ -33,6 +33,24 @@ struct BlockingQueueTests {
     }
   }
 
+  @Test func `Calls that wait for others leave threads to those that are waited for`() async throws {
+    let gate = Gate()
+    try await withThrowingTaskGroup { group in
+      // More than Dispatch has threads.
+      for _ in 0..<300 {
+        let queue = BlockingQueue(label: "test", waitsForOthers: true)
+        group.addTask { try await queue.run { (_) throws(QueueError) in gate.pass() } }
+      }
+      defer { for _ in 0..<300 { gate.open() } }
+      for _ in 0..<10 {
+        let answer = try await BlockingQueue(label: "test").run(timeout: .seconds(60)) {
+          (_) throws(QueueError) in 42
+        }
+        #expect(answer == 42)
+      }
+    }
+  }
+
   @Test func `While calls block the cooperative pool is free`() async throws {
     let gate = Gate()
     try await withThrowingTaskGroup { group in

@@ -148,6 +148,13 @@ struct LinuxBrokerTests {
     #expect(try await accounts(client(broker)).count == 1)
   }
 
+  @Test(.fault("hangs")) func `A person's sign-in asks a broker that has just failed`() async throws {
+    let (broker, _) = try await failedBroker()
+    let asks = try await client(broker).supportsInteractiveSignIn(
+      clientID: Self.client, correlationID: UUID())
+    #expect(asks)
+  }
+
   @Test(.fault("hangs")) func `A failure of a broker on another bus does not count`() async throws {
     let (failed, _) = try await failedBroker()
     let other = try StandInBroker()

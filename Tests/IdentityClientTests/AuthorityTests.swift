@@ -96,6 +96,11 @@ struct AuthorityTests {
     let account = try await test.signIn(person).account
     #expect(account.environment == "cache.contoso.test")
     #expect(try await test.silent(account).source == .cache)
+    // Another process.
+    let next = test.another("https://sts.contoso.test/common")
+    answerInstances(
+      next, Self.instances(["login.contoso.test", "sts.contoso.test"], cache: "cache.contoso.test"))
+    #expect(try await next.silent(account).source == .cache)
   }
 
   @Test(arguments: ["login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn"])

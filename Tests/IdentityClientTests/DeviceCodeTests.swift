@@ -27,6 +27,15 @@ struct DeviceCodeTests {
       DeviceCodeRequest(scopes: scopes) { code in shown.codes.withLock { $0.append(code) } })
   }
 
+  @Test(.conformance(41)) func `Another account than the requested one is refused`() async throws {
+    answer(tokens)
+    var request = DeviceCodeRequest(scopes: ["User.Read"]) { _ in }
+    request.account = TestPerson.bob.brokerAccount
+    let asked = request
+    await expectError(.mismatchedUser) { try await test.client.acquireToken(asked) }
+    #expect(try await test.client.accounts().isEmpty)
+  }
+
   @Test(.conformance(54)) func `The code is shown, and the token is then found in the cache`() async throws {
     answer(
       .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),

@@ -136,6 +136,14 @@ struct RenewalTests {
     await expectError(.interactionRequired) { try await test.silent(account) }
   }
 
+  @Test(.conformance(25)) func `A refusal that removes the refresh token is reported by later calls, too`()
+    async throws
+  {
+    let account = try await renewable()
+    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
+    for _ in 0..<2 { await expectError(.interactionRequired) { try await test.silent(account) } }
+  }
+
   @Test(
     .conformance(26),
     arguments: [

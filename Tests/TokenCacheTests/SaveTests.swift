@@ -146,6 +146,18 @@ struct SaveTests {
     #expect(try await test.document.accessTokens.keys.contains { $0.hasSuffix("|5a6ffbe") })
   }
 
+  @Test(arguments: [(0.0, 3), (7200, 1)])
+  func `An expired token for an earlier challenge is removed`(_ seconds: Double, _ count: Int) async throws {
+    for number in 0..<3 {
+      test.setClock(Double(number) * seconds)
+      try await test.save(
+        TestResponse(accessToken: "at-\(number)"),
+        claims: #"{"access_token":{"nbf":{"value":"\#(number)"}}}"#)
+    }
+    let secrets = try await test.document.accessTokens.values.compactMap(\.secret)
+    #expect(secrets.count == count && secrets.contains("at-2"))
+  }
+
   @Test func `A token requested with claims replaces plain ones with its scopes`() async throws {
     try await test.save(TestResponse(accessToken: "plain"))
     try await test.save(TestResponse(accessToken: "claims"), claims: "{}")

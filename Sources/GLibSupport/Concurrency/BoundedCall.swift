@@ -76,7 +76,13 @@ package final class BoundedCall<T: Sendable, E: Error>: Sendable {
 package final class BlockingQueue: Sendable {
   private let queue: DispatchQueue
 
-  package init(label: String) { queue = DispatchQueue(label: label) }
+  /// - Parameters:
+  ///   - label: For debuggers.
+  ///   - waitsForOthers: Whether the calls wait for other holders of a lock. Dispatch has 255 threads for all queues of one
+  ///     quality of service; those that wait must not take them from those that are waited for.
+  package init(label: String, waitsForOthers: Bool = false) {
+    queue = DispatchQueue(label: label, qos: waitsForOthers ? .utility : .unspecified)
+  }
 
   /// Runs `work` on the queue's thread without waiting for it.
   package func add(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }

@@ -27,7 +27,7 @@ extension PublicClient {
   ) async throws(IdentityError) -> HeldLockFile? {
     let queue = lockQueues.withLock { queues in
       if let queue = queues[account] { return queue }
-      let queue = BlockingQueue(label: "llavero.identity.lock")
+      let queue = BlockingQueue(label: "llavero.identity.lock", waitsForOthers: true)
       queues[account] = queue
       return queue
     }

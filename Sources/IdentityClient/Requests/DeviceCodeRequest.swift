@@ -1,9 +1,12 @@
 public import FoundationEssentials
+public import TokenCache
 
 /// A request for a token for which a person signs in on another device (RFC 8628).
 public struct DeviceCodeRequest: Sendable {
   /// What the token is for.
   public var scopes: [String]
+  /// The account that has to sign in; `nil` for any.
+  public var account: Account?
   public var claims: ClaimsRequest?
   /// For a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?

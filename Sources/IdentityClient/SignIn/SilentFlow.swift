@@ -133,6 +133,13 @@ struct SilentFlow: Sendable {
     _ reason: ServerTelemetry.RefreshReason
   ) async throws(IdentityError) -> AuthenticationResult {
     guard let tokens = cache?.refreshTokens(for: lookup), !tokens.isEmpty else {
+      // They may stand under another name of the host, which its cloud's discovery tells.
+      func isKnown() -> Bool { client.cache.clouds.contains(resolved.authority.host) }
+      if resolved.authority.kind == .aad, !isKnown(),
+        (try? await client.metadata(of: resolved.authority)) != nil, isKnown()
+      {
+        return try await current.renew()
+      }
       throw IdentityError(
         .interactionRequired,
         "No token matching arguments found in the cache, user interaction is required")
@@ -276,6 +283,10 @@ extension SilentFlow {
           request.account.homeAccountID, environment: resolved.authority.host)
       } else if let token, error.isRefusal("invalid_grant", "bad_token") {
         try await client.cache.remove(token)
+        // Else it would serve the next call, which has nothing left to ask.
+        if let due = cachedToken, !due.isFresh {
+          try await client.cache.removeAccessToken(due.found.token.secret)
+        }
       } else if token?.familyID != nil, error.isRefusal("invalid_grant", "client_mismatch") {
         try await client.cache.save(
           AppMetadata(

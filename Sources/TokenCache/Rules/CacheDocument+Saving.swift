@@ -6,7 +6,13 @@ extension CacheDocument {
     let identity = RecordIdentity(siblingsOf: token, in: clouds)
     let scopes = ScopeSet(token.target ?? "")
     let siblings = accessTokens.filter { RecordIdentity(siblingsOf: $0.value, in: clouds) == identity }
-    for (key, sibling) in siblings where sibling.requestedClaims == nil {
+    for (key, sibling) in siblings {
+      if let claims = sibling.requestedClaims {
+        // Each challenge has claims of its own, so nothing else would ever remove the token.
+        let hasExpired = token.cachedAt.map(sibling.hasFullyExpired) ?? false
+        if hasExpired, claims != token.requestedClaims { accessTokens[key] = nil }
+        continue
+      }
       let theirs = ScopeSet(sibling.target ?? "")
       let isReplacedInPlace = theirs == scopes && token.requestedClaims == nil
       let isShared = !theirs.significant.isDisjoint(with: scopes.significant)
