@@ -81,7 +81,8 @@ extension EtcdCacheStore {
 
   /// Lets the next machine go on, also when this call was cancelled. Where etcd does not respond, the lease runs out.
   private func end(_ lease: Int64) async {
-    await Task { [client = access.client] in
+    // The caller may hold a thread of the cooperative pool, as MSAL's methods that are not async do.
+    await Task(executorPreference: QueueExecutor()) { [client = access.client] in
       _ = try? await client.call(
         "lease/revoke", ["ID": .number(lease)], until: ContinuousClock.now + Self.endTimeout)
     }.value

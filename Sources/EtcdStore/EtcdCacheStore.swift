@@ -183,10 +183,11 @@ final class EtcdAccess: Sendable {
       EtcdCondition(key: names.shard($0, of: group), modRevision: $1.modRevision)
     }
     // etcd takes a transaction without a get for one that any member may answer, also one that is cut off.
-    // No longer than a call may take, also if the transport ignores that it is cancelled.
+    // No longer than a call may take, also if the transport ignores that it is cancelled. The caller may hold a thread of the
+    // cooperative pool, as MSAL's methods that are not async do.
     let call = BoundedCall<EtcdOutcome, CacheError>(
       timeout: timeout + EtcdBackend.margin, onCancel: EtcdBackend.cancelled, onTimeout: EtcdBackend.timedOut)
-    let request = Task { [client, names, timeout] in
+    let request = Task(executorPreference: QueueExecutor()) { [client, names, timeout] in
       do throws(EtcdFailure) {
         call.finish(
           .success(try await client.transaction(if: conditions, [.look(names.keys)], until: .now + timeout)))

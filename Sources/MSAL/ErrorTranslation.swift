@@ -82,7 +82,10 @@ extension IdentityError {
     userInfo[MSALCorrelationIDKey] = correlationID?.uuidString
     userInfo[MSALClaimsKey] = claims
     if code == .serverDeclinedScopes {
-      userInfo[MSALGrantedScopesKey] = grantedScopes
+      // A silent request for these is what MSAL's documentation advises. It may not name the reserved ones.
+      userInfo[MSALGrantedScopesKey] = grantedScopes.filter {
+        !RequestedScopes.reserved.contains($0.lowercased())
+      }
       userInfo[MSALDeclinedScopesKey] = declinedScopes
     }
     userInfo[MSALInvalidResultKey] = result.map(MSALResult.init)

@@ -147,7 +147,7 @@ extension MSALPublicClientApplicationConfig {
   }
 
   private func parsedRedirectURI() throws -> MSALRedirectUri? {
-    guard let redirectUri else { return nil }
+    guard let redirectUri = redirectUri.nonBlank else { return nil }
     // "msauth." lacks the application's name.
     guard let url = URL(string: redirectUri), let scheme = url.scheme, !scheme.hasSuffix(".") else {
       throw NSError(

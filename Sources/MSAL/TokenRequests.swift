@@ -67,6 +67,7 @@ extension DeviceCodeRequest {
     self.init(
       scopes: parameters.scopes, claims: parameters.claimsRequest?.request,
       authority: parameters.authority?.authority, show: { show(MSALDeviceCode($0)) })
+    account = parameters.account?.account
     authenticationScheme = parameters.popScheme
     extraQueryParameters = parameters.extraQueryParameters ?? [:]
     correlationID = parameters.correlationId ?? correlationID

@@ -85,6 +85,8 @@ struct GraphCall {
           let pause = budget.pause(fields.secondsToWait)
         else { throw failure }
         try await client.wait(pause)
+        // The token may have expired meanwhile. One that answers a challenge is new.
+        if !wasChallenged { try await authorize(&head, claims: nil) }
         head.headerFields.set("Retry-Attempt", "\(budget.repetitions)")
       }
     }

@@ -22,7 +22,7 @@ import TokenCache
 /// Tokens are sent only to the hosts of the client's ``GraphCloud``, and only over https. Requests that an overloaded Graph
 /// refuses are retried, see ``GraphRetryPolicy``. A claims challenge is answered once with a new token.
 public final class GraphClient: Sendable {
-  /// Gets a token: for each call, and once more with claims when Graph challenged the token.
+  /// Gets a token: for each call, after each pause, and once more with claims when Graph challenged the token.
   public typealias TokenSource =
     @Sendable (ClaimsRequest?) async throws(IdentityError) -> AuthenticationResult
 

@@ -191,7 +191,7 @@ struct FaultTests {
 
   @Test(.fault("full or large"))
   func `A change of 300 shards is made as a whole, and a larger one refused`() async throws {
-    let store = try fixture.store()
+    let store = try fixture.store(timeout: .seconds(600))
     let accounts = Array(0..<300)
     try await store.write(1, to: accounts, of: fixture)
     for selection in [ShardSelection.all, .some(accounts.map(fixture.shard))] {

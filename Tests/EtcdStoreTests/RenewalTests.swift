@@ -1,5 +1,10 @@
+import Dispatch
 import EtcdStore
+import GLibSupport
 import TestSupport
+
+/// Waits for a minute, and so holds its thread.
+private func blockingWait(for end: DispatchSemaphore) -> Bool { end.wait(timeout: .now() + 60) == .success }
 
 /// Machines that would renew the tokens of one account at the same time.
 @Suite(.timeLimit(.minutes(20)))
@@ -35,6 +40,20 @@ struct RenewalTests {
 
   private func turn(_ shard: ShardID) async throws -> [UInt8]? {
     try await fixture.value("\(fixture.prefix)/renewals/\(shard)")
+  }
+
+  /// As MSAL's methods do that are not async.
+  @Test func `A turn ends while its callers hold every thread of the pool`() async throws {
+    let store = try fixture.store()
+    let ends = try await atOnce(1..<65) { [fixture] number in
+      let end = DispatchSemaphore(value: 0)
+      Task(executorPreference: QueueExecutor()) {
+        await store.withRenewalTurn(of: fixture.shard(number), in: fixture.group, within: .seconds(60)) {}
+        end.signal()
+      }
+      return blockingWait(for: end)
+    }
+    #expect(ends.allSatisfy { $0 })
   }
 
   @Test(.fault("one renews")) func `One renews, and another waits until that is done`() async throws {

@@ -127,6 +127,11 @@ struct ErrorTests {
     config.cacheConfig.keychainSharingGroup = "no group"
     #expect(internalCode { try MSALPublicClientApplication(configuration: config) } == -42000)
     #expect(internalCode { try MSALPublicClientApplication(clientId: " ") } == -42000)
+    config.cacheConfig.keychainSharingGroup = "org.example.group"
+    for blank in ["", " "] {
+      config.redirectUri = blank
+      #expect(internalCode { try MSALPublicClientApplication(configuration: config) } == nil)
+    }
     config.redirectUri = "nowhere"
     #expect(internalCode { try MSALPublicClientApplication(configuration: config) } == -42011)
     for address in ["http://login.microsoftonline.com/common", "https://login.microsoftonline.com"] {

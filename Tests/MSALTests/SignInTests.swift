@@ -141,9 +141,11 @@ extension ApplicationTests {
       let error = try await failure { try await application.acquireToken(with: parameters) }
       #expect(error.code == MSALError.serverDeclinedScopes.rawValue)
       #expect(error.userInfo[MSALDeclinedScopesKey] as? [String] == ["mail.read"])
-      #expect((error.userInfo[MSALGrantedScopesKey] as? [String])?.contains("user.read") == true)
-      let result = error.userInfo[MSALInvalidResultKey] as? MSALResult
-      #expect(result?.accessToken == "made-up-access-token")
+      let granted = try #require(error.userInfo[MSALGrantedScopesKey] as? [String])
+      #expect(granted == ["user.read"])
+      let result = try #require(error.userInfo[MSALInvalidResultKey] as? MSALResult)
+      #expect(result.accessToken == "made-up-access-token")
+      #expect(try await application.silent(result.account, granted).accessToken == result.accessToken)
     }
 
     @Test func `A device code is shown and redeemed`() async throws {
@@ -157,6 +159,18 @@ extension ApplicationTests {
         shown.withLock { $0 } == [
           "ABCD-EFGH", "Open the page and enter the code.", "https://microsoft.com/devicelogin",
         ])
+    }
+
+    @Test(.conformance(41)) func `Another account than that of a device code's parameters is refused`()
+      async throws
+    {
+      let alice = try await application.signIn().account
+      entra.serve(.bob)
+      let parameters = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { _ in }
+      parameters.account = alice
+      let error = try await failure { try await application.acquireToken(with: parameters) }
+      #expect(error.internalCode == MSALInternalError.internalErrorMismatchedUser.rawValue)
+      #expect(try application.allAccounts() == [alice])
     }
 
     @Test func `Cancelling the task ends the sign-in`() async throws {

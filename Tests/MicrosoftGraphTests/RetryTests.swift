@@ -19,6 +19,16 @@ struct RetryTests {
     #expect(Set(test.sent.map { $0.headers["client-request-id"] }).count == 1)
   }
 
+  @Test(.conformance(74)) func `A repetition has a token of its time`() async throws {
+    lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "17"]))
+    let graph = try test.graph(tokens: { [test] (_) throws(IdentityError) in
+      try await test.client.acquireTokenSilent(
+        SilentRequest(scopes: test.scopes, account: test.account, forceRefresh: true))
+    })
+    _ = try await graph.me()
+    #expect(Set(test.sent.map { $0.headers["authorization"] }).count == 2)
+  }
+
   @Test(.conformance(74)) func `A date in Retry-After is relative to the server's clock`() async throws {
     let headers = ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT", "Date": "Fri, 31 Dec 1999 23:59:29 GMT"]
     lab.inject(LabFault(.graph, status: 429, headers: headers))
