@@ -198,7 +198,9 @@ final class PeerJob: StoreBackend {
       guard found.locked.isEmpty else { throw .itemsLocked(found.locked) }
       var items: [ItemProperties] = []
       for path in found.unlocked {
-        if let item = try access.connection.item(path, cancellable), item.ownAttributes == attributes {
+        if let item = try access.connection.item(path, cancellable),
+          item.ownAttributes == ItemProperties.own(attributes)
+        {
           items.append(item)
         }
       }

@@ -1,6 +1,7 @@
 import CGLib
 package import GLibSupport
 import Glibc
+import StoreSupport
 import Synchronization
 package import TokenCache
 
@@ -53,6 +54,10 @@ package final class PeerLock: Sendable {
       for file in held { backoffUntil[file.path] = now + backoff }
     }
   }
+
+  /// Removes the files of all locks that this process holds, because it is about to be ended: MSAL for Python and Node wait for
+  /// a file that a dead process has left.
+  package static func removeAllFiles() { HeldFile.removeAll() }
 
   /// The dead holder of a stale lock file; `nil` if there is no file, or its holder is or may be alive.
   static func deadHolder(of path: String) -> LockHolder? {
@@ -179,6 +184,12 @@ private struct HeldFile: Sendable {
   let path: String
   private let descriptor: Int32
 
+  private static let present = Mutex<[String: HeldFile]>([:])
+
+  static func removeAll() {
+    present.withLock { for file in $0.values where file.isNamed { _ = unsafe unlink(file.path) } }
+  }
+
   static func attempt(_ path: String) throws(CacheError) -> Attempt {
     try FileContents.makeDirectory(of: path)
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
@@ -200,8 +211,11 @@ private struct HeldFile: Sendable {
     }
     let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      if isOurs && code != EWOULDBLOCK { unsafe unlink(path) }
       close(descriptor)
-      return .held(holder)
+      if code == EWOULDBLOCK { return .held(holder) }
+      throw CacheError(.system(call: "flock", path: path, code: code), "The lock file cannot be used.")
     }
     guard file.isNamed else {
       close(descriptor)
@@ -220,6 +234,7 @@ private struct HeldFile: Sendable {
     let text = Array("\(getpid()) \(processArguments.first ?? "")".utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    present.withLock { $0[path] = file }
     return .taken(file)
   }
 
@@ -227,6 +242,7 @@ private struct HeldFile: Sendable {
 
   /// Removes the file before releasing the lock, so that no program gets the lock of a deleted file.
   func release() {
+    Self.present.withLock { $0[path] = nil }
     if isNamed { unsafe unlink(path) }
     close(descriptor)
   }

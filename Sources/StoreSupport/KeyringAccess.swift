@@ -65,8 +65,11 @@ extension SecretServiceError: StoreFailure {
 
 extension ItemProperties {
   /// The attributes without those that providers add to every item: KeePassXC its entry's fields, oo7 the content type.
-  package var ownAttributes: [String: String] {
-    attributes.filter { !Self.providersAttributes.contains($0.key) }
+  package var ownAttributes: [String: String] { Self.own(attributes) }
+
+  /// The same of other attributes, such as those that are looked for.
+  package static func own(_ attributes: [String: String]) -> [String: String] {
+    attributes.filter { !providersAttributes.contains($0.key) }
   }
 
   private static let providersAttributes: Set<String> = [

@@ -171,6 +171,15 @@ struct SharedLockFileTests {
   }
 
   @Test(
+    .fault("other user"), .enabled(if: geteuid() == 0, "only root can give a directory away"))
+  func `Root makes no directory in another user's`() throws {
+    chown(scratch.path, 65534, 65534)
+    defer { chown(scratch.path, 0, 0) }
+    #expect(throws: PrivateFileError.notPrivate(path: scratch.path)) { try scratch.open() }
+    #expect(access(scratch.locks, F_OK) != 0)
+  }
+
+  @Test(
     .fault("lock deleted"),
     arguments: [
       Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),

@@ -120,6 +120,45 @@ struct PeerCacheTests {
     try tool("import", "azure-identity-python", "--json").exits(3, code: "locked")
   }
 
+  @Test(.fault("lock file gone")) func `Where no locks are given no lock file is left`() throws {
+    try writeAzureCLI()
+    // As a file system of the network does: flock is answered with ENOLCK.
+    let script = """
+      import ctypes, os, struct, sys
+      def step(code, yes, no, value): return struct.pack("HBBI", code, yes, no, value)
+      number = {"x86_64": 73, "aarch64": 32}[os.uname().machine]
+      code = ctypes.create_string_buffer(
+          step(0x20, 0, 0, 0) + step(0x15, 0, 1, number) + step(6, 0, 0, 0x50000 | 37) + step(6, 0, 0, 0x7fff0000))
+      class Program(ctypes.Structure):
+          _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+      libc = ctypes.CDLL(None)
+      assert libc.prctl(38, 1, 0, 0, 0) == 0
+      assert libc.prctl(22, 2, ctypes.byref(Program(4, ctypes.addressof(code)))) == 0
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    try Child.run(
+      "/usr/bin/python3", ["-c", script, Tool.path] + tool.inGroup(["import", "azure-cli", "--json"]),
+      environment: tool.environment()
+    ).exits(1, code: "unavailable")
+    #expect(access(tool.files.path + "/.azure/msal_token_cache.json.lockfile", F_OK) != 0)
+  }
+
+  @Test(.fault("signal")) func `A signal removes the lock files of other programs`() async throws {
+    let locks = try ["msal_token_cache.bin", "service_principal_entries.bin"].map {
+      try tool.files.directory(".azure") + "/\($0).lockfile"
+    }
+    let held = open(locks[1], O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(held) }
+    #expect(flock(held, LOCK_EX) == 0)
+    for signal in [SIGINT, SIGTERM] {
+      let child = try tool.start(tool.inGroup(["import", "azure-cli-encrypted"]))
+      try await eventually { access(locks[0], F_OK) == 0 }
+      child.signal(signal)
+      #expect(child.wait() != 0)
+      #expect(access(locks[0], F_OK) != 0)
+    }
+  }
+
   @Test func `A preview changes nothing`() throws {
     try writeAzureCLI()
     let preview = try json("import", "azure-cli", "--dry-run")

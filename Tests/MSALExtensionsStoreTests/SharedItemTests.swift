@@ -8,7 +8,8 @@ struct SharedItemTests {
   let directory: TemporaryDirectory
   let keyring: PrivateKeyring
   let client: SecretServiceClient
-  let attributes = ["app": "test\(UInt64.random(in: 0 ... .max))"]
+  /// One has a name that some providers give attributes of their own.
+  let attributes = ["app": "test\(UInt64.random(in: 0 ... .max))", "UserName": "alice"]
   let location: String
   let store: MSALExtensionsCacheStore
   let cache: TokenCacheAccessor

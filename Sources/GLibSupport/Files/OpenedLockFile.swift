@@ -15,6 +15,7 @@ struct OpenedLockFile {
 
   init(directory: String, name: String) throws(PrivateFileError) {
     let path = directory + "/" + name
+    try checkOwner(ofParentOf: directory)
     if mkdir(directory, 0o700) != 0, errno != EEXIST {
       throw .system(call: "mkdir", path: directory, code: errno)
     }

@@ -1,4 +1,5 @@
 import Glibc
+import MSALExtensionsStore
 import Synchronization
 
 /// SIGINT, SIGTERM and SIGHUP. Signals that the process was started to ignore stay ignored.
@@ -25,6 +26,7 @@ enum Interruption {
     var number: Int32 = 0
     unsafe sigwait(&signals, &number)
     while !isCancelling.load(ordering: .sequentiallyConsistent) {
+      PeerLock.removeAllFiles()
       raise(number)
       unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -35,6 +37,7 @@ enum Interruption {
       unsafe sigwait(&signals, &number)
     }
     Terminal.restoreEcho()
+    PeerLock.removeAllFiles()
     _exit(128 + number)
   }
 }
