@@ -199,8 +199,7 @@ public final class Lender: Sendable {
   private func handle(_ exchange: ListenerExchange) {
     let borrower = Borrower(exchange.peer)
     guard !clock.isExpired else {
-      reply(exchange, borrower, .failure(.ended))
-      return close()
+      return reply(exchange, borrower, .failure(.ended)) { [weak self] in self?.close() }
     }
     switch rules.verdict(exchange.request, exchange.peer) {
     case .refused(let refusal): reply(exchange, borrower, .failure(refusal))
@@ -275,7 +274,7 @@ public final class Lender: Sendable {
 
   private func reply(
     _ exchange: ListenerExchange, _ borrower: Borrower, _ response: Result<JSONObject, LoanRefusal>,
-    scopes: [String] = []
+    scopes: [String] = [], sent: (() -> Void)? = nil
   ) {
     let (status, refusal, members): (Int, LoanRefusal?, JSONObject) =
       switch response {
@@ -286,7 +285,7 @@ public final class Lender: Sendable {
       ListenerResponse(
         status: UInt32(status), fields: refusal?.fields ?? [], contentType: "application/json",
         // Texts and a number can be written always.
-        body: (try? JSONWriter.bytes(of: members, within: .response)) ?? []))
+        body: (try? JSONWriter.bytes(of: members, within: .response)) ?? []), sent: sent)
     // Nothing of the request: it may hold anything, a token among it.
     let known = [LoanProtocol.tokenPath, LoanProtocol.loanPath].first { $0 == exchange.request.path }
     log(

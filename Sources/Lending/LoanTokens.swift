@@ -65,14 +65,19 @@ final class LoanTokens: Sendable {
     {
       return token
     }
+    let isRefused = fitting.map { LoanProtocol.hash(of: $0.accessToken) == query.refusedHash } ?? false
     guard let renewal = renewal(scopes, cached == nil ? .ifNeeded : .always) else {
       // A token that is still valid serves, even if it expires earlier than requested.
-      if let token = fitting ?? (state.failure == nil ? state.own : nil), isValid(token, for: 0) {
-        return token
-      }
+      let kept = state.failure == nil ? fitting ?? state.own : isRefused ? nil : fitting
+      if let kept, isValid(kept, for: 0) { return kept }
       throw state.failure ?? .nothingToLend
     }
-    return try await renewal.value.get()
+    do throws(IdentityError) {
+      return try await renewal.value.get()
+    } catch {
+      guard !isRefused, let fitting, isValid(fitting, for: 0) else { throw error }
+      return fitting
+    }
   }
 
   private func isValid(_ result: AuthenticationResult, for seconds: Double) -> Bool {

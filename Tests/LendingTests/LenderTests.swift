@@ -301,6 +301,24 @@ struct LenderTests {
     #expect(!answer.text.contains("secret words"))
   }
 
+  @Test(.fault("asks again")) func `A renewal that failed has one outcome for its minute`() async throws {
+    func lender() throws -> TestLender {
+      try TestLender(
+        token: { (_, _) throws(IdentityError) in throw IdentityError(.network, "No.") },
+        cached: { result($0, "old", lasting: 600) })
+    }
+    let (first, second) = (try lender(), try lender())
+    let refused = "&token_sha256_to_refresh=" + LoanProtocol.hash(of: "old")
+    for _ in 0..<2 {
+      let answer = await first.send(prefix + "scope=User.Read" + refused)
+      #expect(try answer.refusal() == .temporarilyUnavailable)
+    }
+    for _ in 0..<2 {
+      let answer = await second.send(prefix + "scope=User.Read&min_validity=86400")
+      #expect(try answer.refusal() == .shortLived)
+    }
+  }
+
   @Test(.fault("expired")) func `An expired loan gives no token, and its socket is removed`() async throws {
     for isSuspended in [false, true] {
       let lender = try TestLender(duration: .seconds(60))
@@ -309,7 +327,7 @@ struct LenderTests {
       if isSuspended { lender.time.offset.withLock { $0 = .seconds(61) } }
       lender.time.wallOffset.withLock { $0 = isSuspended ? .seconds(-9999) : .seconds(61) }
       let answer = await lender.send()
-      #expect(answer.status != 200)
+      #expect(try answer.refusal() == .accessDenied)
       await lender.lender.run()
       #expect(try FileManager.default.contentsOfDirectory(atPath: lender.directory.path) == [])
       #expect(await lender.send().text.isEmpty)

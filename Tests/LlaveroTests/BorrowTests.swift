@@ -242,6 +242,7 @@ struct BorrowTests {
       ["--account", "bob@contoso.test"], ["--client", "c0000000-0000-4000-8000-0000000000ff"],
       ["--tenant", "80000000-0000-4000-8000-000000000001"], ["--tenant", "fabrikam.test"],
       ["--authority", "https://login.microsoftonline.us/common"],
+      ["--authority", "https://login.microsoftonline.com/80000000-0000-4000-8000-000000000001"],
     ] {
       try borrower.run(["token"] + option).exits(2, saying: "lent")
     }

@@ -129,6 +129,16 @@ struct FileStoreTests {
     }
   }
 
+  @Test(.fault("group open")) func `list --groups shows the groups beside one that cannot be read`() throws {
+    try tool.load()
+    let other = tool.group + ".other"
+    try tool.run(["import", "-", "--group", other], input: Sample.cache).exits(0)
+    chmod(group.path, 0o755)
+    let result = try tool("list", "--groups", "--json").exits(1, code: "unavailable")
+    #expect(try result.json["groups"]?.strings("group") == [other])
+    try tool("list", "--groups").exits(1, showing: other, saying: "chmod")
+  }
+
   @Test func `Two passphrases that differ make no store`() throws {
     let cache = try tool.files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(

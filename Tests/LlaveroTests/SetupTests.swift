@@ -202,6 +202,7 @@ struct SetupTests {
   @Test(arguments: [
     ["--store", "file", "--key", "file:relative"], ["--store", "keyring", "--key", "keyring"],
     ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],
+    ["--store", "keyring", "--client", "c # mine"],
   ])
   func `Invalid options exit with 2`(_ arguments: [String]) throws {
     try tool.run(["setup"] + arguments).exits(2)

@@ -129,7 +129,7 @@ struct SignInTests {
     let result = try tool.run(
       ["logout", "--all", "--browser"] + json,
       with: ["BROWSER": "/bin/false", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
-    ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser")
+    ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser", hiding: "llavero login")
     #expect(try tool("status").status == 3)
     #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
   }

@@ -26,7 +26,8 @@ struct UnreadablePartTests {
     arguments: [
       ["token"], ["status"], ["logout"], ["logout", "--all"], ["logout", "--browser"], ["login"],
       ["login", "--device-code"], ["me"], ["token", "--account", "alice@contoso.example"],
-      ["token", "--account", Sample.alice], ["accounts"],
+      ["token", "--account", Sample.alice], ["accounts"], ["clear", "--yes"],
+      ["clear", "--account", Sample.alice, "--yes"],
     ])
   func `A group without readable entries is damaged, not signed out`(_ command: [String]) async throws {
     try await damage(Sample.alice)

@@ -62,10 +62,22 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     output.report(problems)
     let now = Date()
     let records = snapshot.document.listed(at: now)
-    let account = try account.map { try homeAccountID(of: $0, in: records) }
+    let account = try account.map { name in
+      guard let id = try homeAccountID(of: name, in: records) else {
+        // An unreadable part may hold it.
+        try snapshot.checkComplete()
+        throw Failure(
+          "not_found", "No account \(name) in \(options.group.name).",
+          advice: "\"llavero list\" lists the accounts.")
+      }
+      return id
+    }
     let affected = records.filter { isAffected($0, account: account, at: now) }.map(\.summary)
     let unreadable = all ? snapshot.problems.count(where: \.hidesRecords) : 0
-    if affected.isEmpty, let client { throw noRecords(of: client) }
+    if affected.isEmpty, let client {
+      try snapshot.checkComplete()
+      throw noRecords(of: client)
+    }
     let isEmpty = affected.isEmpty && unreadable == 0 && (!all || snapshot.isEmpty)
     if isEmpty, all, !isDryRun, try await cache.store.groups().contains(options.group) {
       // What remains of a group without records, such as items without a secret.
@@ -86,8 +98,8 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     try report(affected, unreadable, problems, now: now)
   }
 
-  /// Returns the home account ID of the account that `--account` names.
-  private func homeAccountID(of name: String, in records: [ListedRecord]) throws -> String {
+  /// Returns the home account ID of the account that `--account` names; `nil` if none has the name.
+  private func homeAccountID(of name: String, in records: [ListedRecord]) throws -> String? {
     let name = name.lowercased()
     let ids = Set(records.compactMap { $0.summary.homeAccountId?.lowercased() })
     if ids.contains(name) { return name }
@@ -95,17 +107,12 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       records.map(\.summary).filter { $0.type == "Account" && $0.username?.lowercased() == name }
         .compactMap { $0.homeAccountId?.lowercased() }
     ).sorted()
-    guard let id = named.first else {
-      throw Failure(
-        "not_found", "No account \(name) in \(options.group.name).",
-        advice: "\"llavero list\" lists the accounts.")
-    }
-    guard named.count == 1 else {
+    guard named.count <= 1 else {
       throw Failure(
         "ambiguous", "\(named.count) accounts have the user name \(name).", code: .usage,
         advice: "Use the home account ID: \(named.joined(separator: " or ")).")
     }
-    return id
+    return named.first
   }
 
   private func noRecords(of client: String) -> Failure {

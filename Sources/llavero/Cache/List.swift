@@ -66,9 +66,24 @@ struct List: AsyncParsableCommand, GroupCommand {
   static func printGroups(of options: StoreOptions, _ output: OutputOptions) async throws {
     let store = try options.store
     var groups: [(name: String, contents: CacheSnapshot)] = []
+    var failure: CacheError?
     for group in try await store.groups() {
-      groups.append((group.name, try await TokenCacheAccessor(store: store, group: group).snapshot()))
+      do throws(CacheError) {
+        groups.append((group.name, try await TokenCacheAccessor(store: store, group: group).snapshot()))
+      } catch {
+        // Such as a directory of the group's that others may enter. It hides no other group.
+        guard error.code == .unavailable else { throw error }
+        failure = failure ?? error
+      }
     }
+    if let failure, groups.isEmpty { throw failure }
+    try print(groups, output)
+    if let failure { throw failure }
+  }
+
+  private static func print(_ groups: [(name: String, contents: CacheSnapshot)], _ output: OutputOptions)
+    throws
+  {
     if output.json {
       let list = groups.map { name, contents -> Members in
         [

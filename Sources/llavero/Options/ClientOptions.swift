@@ -92,20 +92,26 @@ struct ClientOptions {
   func borrowingClient(
     of lender: LoanBroker, minimumValidity: Double? = nil
   ) async throws -> (client: PublicClient, terms: Loan) {
-    let host = app.authority == nil ? nil : try namedAuthority.host
+    let named = app.authority == nil ? nil : try namedAuthority
     let terms = try await lender.terms()
     if let client = app.client, client.lowercased() != terms.clientID.lowercased() {
       throw IdentityError(
         .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
         advice: "Leave out --client.")
     }
-    guard host == nil || host == terms.authority.host else {
+    guard named.map({ $0.host == terms.authority.host && ($0.kind == .aad || $0 == terms.authority) }) ?? true
+    else {
       throw IdentityError(
         .invalidParameter, "The tokens that are lent are issued by \(terms.authority).",
         advice: "Leave out --authority.")
     }
     var authority = terms.authority
-    if let tenant = app.tenant { authority = try authority.replacingTenant(with: tenant) }
+    // Another tenant is refused where the token is asked for.
+    if let named, !named.namesManyTenants {
+      authority = named
+    } else if let tenant = app.tenant {
+      authority = try authority.replacingTenant(with: tenant)
+    }
     var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
     configuration.brokerPolicy = .required
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }

@@ -47,6 +47,8 @@ struct Failure: ToolError {
     if failure.needsSignIn {
       let advice = (command as? any SignsIn)?.signInAdvice ?? "Sign in with \"llavero login\"."
       failure.advice = sentences(failure.advice, advice)
+    } else if command is Login, (error as? IdentityError)?.code == .browserUnavailable {
+      failure.advice = sentences(failure.advice, "\"llavero login --no-browser\" shows its address.")
     }
     exit(with: failure)
   }
@@ -188,7 +190,6 @@ extension IdentityError: ToolError {
   private var toolAdvice: String? {
     switch code {
     case .invalidRequest where asksForSeveralResources: "Ask for the scopes of each resource by themselves."
-    case .browserUnavailable: sentences(advice, "\"llavero login --no-browser\" shows its address.")
     case .serverDeclinedScopes:
       "Granted: \(grantedScopes.joined(separator: " ")). Declined: \(declinedScopes.joined(separator: " "))."
     default: advice

@@ -69,6 +69,14 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: parentDirectory(of: file.path) + "/key")
+    for (setting, value) in chosen {
+      var read = Settings()
+      do throws(InvalidValue) {
+        try setting.read(value, &read)
+      } catch {
+        throw Failure("invalid_configuration", "Invalid \(setting.name): \(error).", code: .usage)
+      }
+    }
     let credential = try newCredential()
     var result = Result(path: credential == nil ? file.path : nil, dryRun: dryRun)
     if let credential {
