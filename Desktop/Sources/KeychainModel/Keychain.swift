@@ -173,7 +173,18 @@ public final class Keychain: Sendable {
     _ account: AccountEntry, of clientIDs: [String], in group: KeychainGroup
   ) async throws(Trouble) {
     let cache = cache(of: group)
-    guard let found = try await snapshot(of: group).account(account.id) else { throw .gone }
+    guard let found = try await snapshot(of: group).account(account.id) else {
+      // Tokens without an account record.
+      let removed = try await calling { () async throws(CacheError) in
+        var count = 0
+        for clientID in clientIDs {
+          count += try await cache.removeAccount(account.id, clientID: clientID).count
+        }
+        return count
+      }
+      guard removed > 0 else { throw .gone }
+      return
+    }
     for clientID in clientIDs {
       let client = PublicClient(configuration: ClientConfiguration(clientID: clientID), cache: cache)
       do throws(IdentityError) {

@@ -22,10 +22,7 @@ extension Keychain {
     configuration.applicationName = "llavero-desktop"
     let client = PublicClient(
       configuration: configuration, cache: cache(of: group), transport: try network())
-    // The library adds these scopes itself, and refuses them from a caller.
-    let always = ["openid", "profile", "offline_access", clientID.lowercased()]
-    let request = SilentRequest(
-      scopes: token.scopes.filter { !always.contains($0.lowercased()) }, account: account, forceRefresh: true)
+    let request = SilentRequest(scopes: token.scopesToRenew, account: account, forceRefresh: true)
     do throws(IdentityError) {
       let result = try await client.acquireTokenSilent(request)
       if let error = result.cacheError { throw IdentityError(.cache, error.message, advice: error.advice) }

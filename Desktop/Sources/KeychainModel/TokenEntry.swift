@@ -42,6 +42,14 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     self.isRenewable = isRenewable && isAccessToken
   }
 
+  /// What a renewal asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
+  var scopesToRenew: [String] {
+    // The library adds these scopes itself, and refuses them from a caller.
+    let always = ["openid", "profile", "offline_access", clientID?.lowercased()]
+    let asked = scopes.filter { !always.contains($0.lowercased()) }
+    return asked.first { $0.lowercased().hasSuffix("/.default") }.map { [$0] } ?? asked
+  }
+
   /// `nil` for tokens of an application.
   public var homeAccountID: String? { summary.homeAccountId }
   public var environment: String? { summary.environment }

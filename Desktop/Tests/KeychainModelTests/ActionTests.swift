@@ -33,6 +33,18 @@ struct ActionTests {
     #expect(accounts.map(\.tokens.count) == [0, 0])
   }
 
+  @Test func `Signing out removes tokens without an account record`() async throws {
+    var document = CacheDocument()
+    document.accessTokens["orphan"] = sample.token(of: "a", "X", account: "some.account")
+    _ = try await sample.cache.import(document)
+    let orphan = try #require(try await sample.listing().accounts.first)
+    try await sample.keychain().signOut(orphan, of: orphan.clientIDs, in: sample.group)
+    #expect(try await sample.listing().accounts.isEmpty)
+    await #expect(throws: Trouble.self) {
+      try await sample.keychain().signOut(orphan, of: orphan.clientIDs, in: sample.group)
+    }
+  }
+
   @Test func `A keyring that asks before each change may do so for what the person does`() async throws {
     try await sample.fill()
     func keychain(mayPrompt: Bool) -> Keychain {

@@ -77,6 +77,17 @@ struct ListingTests {
   }
 
   @Test(arguments: [
+    ("https://a/x https://a/.default openid", ["https://a/.default"]),
+    ("user.read Files.Read profile", ["user.read", "Files.Read"]),
+  ])
+  func `A renewal asks for nothing beside .default`(_ target: String, _ asked: [String]) async throws {
+    var document = CacheDocument()
+    document.accessTokens["a"] = sample.token(of: "a", target, account: "some.account")
+    _ = try await sample.cache.import(document)
+    #expect(try await sample.listing().accounts.flatMap(\.tokens).map(\.scopesToRenew) == [asked])
+  }
+
+  @Test(arguments: [
     ("", ["alice", "bob"]), ("ALICE", ["alice"]), ("files", ["alice"]), ("mail-client contoso", ["alice"]),
     ("bob mail-client", []), ("contoso", ["alice", "bob"]), ("secret", []),
   ])

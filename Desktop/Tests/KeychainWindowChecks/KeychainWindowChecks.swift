@@ -71,6 +71,7 @@ struct KeychainWindowChecks {
     await until { window.accounts.count == 1 }
     window.search("")
     await until { window.accounts.count == count }
+    check("the account that was found stays selected", window.accounts.selected == account(999))
     steps.append(("A search finds one account, and ends", LoopTimer.longest))
 
     LoopTimer.clear()

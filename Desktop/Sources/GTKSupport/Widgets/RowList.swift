@@ -80,11 +80,13 @@ public final class RowList: Widget {
   /// The element whose row is selected.
   public var selected: String? {
     get {
+      if let awaited { return awaited }
       guard let selection else { return nil }
       let position = Int(gtk_single_selection_get_selected(selection.opaque))
       return ids.indices.contains(position) ? ids[position] : nil
     }
     set {
+      awaited = nil
       guard let selection else { return }
       let position = newValue.flatMap { ids.firstIndex(of: $0) }.map(UInt32.init) ?? GTK_INVALID_LIST_POSITION
       isChanging = true
@@ -96,7 +98,9 @@ public final class RowList: Widget {
   /// Calls a closure when the user has selected another row.
   public func onSelect(_ handler: @escaping @MainActor () -> Void) {
     selection?.connect("notify::selected") { [weak self] in
-      if self?.isChanging == false { handler() }
+      guard let self, !isChanging else { return }
+      awaited = nil
+      handler()
     }
   }
 
@@ -104,6 +108,7 @@ public final class RowList: Widget {
   public func show(_ wanted: [String]) {
     filling?.cancel()
     let chosen = selected
+    awaited = nil
     let kept = zip(ids, wanted).prefix { $0 == $1 }.count
     // The remaining elements after the change.
     let end = zip(ids.dropFirst(kept).reversed(), wanted.dropFirst(kept).reversed()).prefix { $0 == $1 }.count
@@ -116,7 +121,9 @@ public final class RowList: Widget {
       replace(from: position, removing: 0, with: Array(rest.prefix(Self.step)))
       position += min(rest.count, Self.step)
       rest = rest.dropFirst(Self.step)
-      if let chosen, selected == nil { selected = chosen }
+      guard let chosen, selected == nil || awaited == chosen else { return }
+      selected = chosen
+      awaited = rest.contains(chosen) ? chosen : nil
     }
     fill()
     guard !rest.isEmpty else { return }
