@@ -1,5 +1,6 @@
 #include "LibsoupOnDemand.h"
 #include <dlfcn.h>
+#include <pthread.h>
 
 static struct {
 #define POINTER(result, name, parameters, arguments) result(*name) parameters;
@@ -29,12 +30,13 @@ static const char *load(void) {
   return NULL;
 }
 
+static const char *problem;
+
+static void note_problem(void) { problem = load(); }
+
+/* pthread_once rather than GLib's, which the thread sanitizer does not see. */
 const char *llavero_libsoup_problem(void) {
-  static gsize isLoaded = 0;
-  static const char *problem = NULL;
-  if (g_once_init_enter(&isLoaded)) {
-    problem = load();
-    g_once_init_leave(&isLoaded, 1);
-  }
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, note_problem);
   return problem;
 }
