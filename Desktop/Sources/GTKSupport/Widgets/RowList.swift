@@ -26,6 +26,8 @@ public final class RowList: Widget {
   private var ids: [String] = []
   private var filling: Task<Void, Never>?
   private var isChanging = false
+  /// The selected element while it is still to be added.
+  private var awaited: String?
   private var rowsInTurn = 0
 
   /// - Parameters:
@@ -98,9 +100,10 @@ public final class RowList: Widget {
   /// Calls a closure when the user has selected another row.
   public func onSelect(_ handler: @escaping @MainActor () -> Void) {
     selection?.connect("notify::selected") { [weak self] in
-      guard let self, !isChanging else { return }
-      awaited = nil
-      handler()
+      if self?.isChanging == false {
+        self?.awaited = nil
+        handler()
+      }
     }
   }
 
