@@ -61,24 +61,32 @@ final class EtcdSession: Sendable {
       EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
     }
     // A request for the token ends earlier by itself. Where another call's was waited for, the next endpoint is asked.
-    return try await queue.run(
-      timeout: timeout + EtcdBackend.margin, onCancel: failure(Self.cancelled),
-      onTimeout: EtcdFailure(
-        cause: .timedOut([]), reason: "The user's token for \(endpoint) did not come in time.")
-    ) { [self] (cancellable) throws(EtcdFailure) in
-      if let token = knownToken { return token }
-      let password: SecretBytes
-      do throws(CacheError) {
-        password = try self.password(cancellable)
-      } catch {
-        throw EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
+    let isReadingPassword = Atomic(false)
+    do throws(EtcdFailure) {
+      return try await queue.run(
+        timeout: timeout + EtcdBackend.margin, onCancel: failure(Self.cancelled),
+        onTimeout: EtcdFailure(
+          cause: .timedOut([]), reason: "The user's token for \(endpoint) did not come in time.")
+      ) { [self] (cancellable) throws(EtcdFailure) in
+        if let token = knownToken { return token }
+        isReadingPassword.store(true, ordering: .relaxed)
+        let password: SecretBytes
+        do throws(CacheError) {
+          password = try self.password(cancellable)
+        } catch {
+          throw EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
+        }
+        isReadingPassword.store(false, ordering: .relaxed)
+        let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        let token = try waiting(cancellable) { [user] () async throws(EtcdFailure) in
+          try await authenticate(user.name, text)
+        }
+        state.withLock { $0.token = .some(token) }
+        return token
       }
-      let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-      let token = try waiting(cancellable) { [user] () async throws(EtcdFailure) in
-        try await authenticate(user.name, text)
-      }
-      state.withLock { $0.token = .some(token) }
-      return token
+    } catch {
+      guard error.isTransient, isReadingPassword.load(ordering: .relaxed) else { throw error }
+      throw failure(Self.timedOut)
     }
   }
 

@@ -18,7 +18,9 @@ struct FailureMemory: Sendable {
   let now: @Sendable () -> Date
 
   func remember(_ error: IdentityError, of instance: String) {
-    guard let directory = try? PrivateDirectory.made(at: directory) else { return }
+    guard (try? checkOwner(ofParentOf: directory)) != nil,
+      let directory = try? PrivateDirectory.made(at: directory)
+    else { return }
     try? directory.write(Array("\(instance)\n\(error.message)".utf8), to: Self.name)
   }
 

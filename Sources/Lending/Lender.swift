@@ -199,7 +199,10 @@ public final class Lender: Sendable {
   private func handle(_ exchange: ListenerExchange) {
     let borrower = Borrower(exchange.peer)
     guard !clock.isExpired else {
-      return reply(exchange, borrower, .failure(.ended)) { [weak self] in self?.close() }
+      // In a turn of its own: libsoup goes on with the server after this.
+      return reply(exchange, borrower, .failure(.ended)) { [weak self] in
+        self?.listener.setTimer(.zero) { [weak self] in self?.close() }
+      }
     }
     switch rules.verdict(exchange.request, exchange.peer) {
     case .refused(let refusal): reply(exchange, borrower, .failure(refusal))

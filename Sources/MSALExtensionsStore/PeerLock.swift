@@ -242,8 +242,8 @@ private struct HeldFile: Sendable {
 
   /// Removes the file before releasing the lock, so that no program gets the lock of a deleted file.
   func release() {
-    Self.present.withLock { $0[path] = nil }
     if isNamed { unsafe unlink(path) }
+    Self.present.withLock { if $0[path]?.descriptor == descriptor { $0[path] = nil } }
     close(descriptor)
   }
 }

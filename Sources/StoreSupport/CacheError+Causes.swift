@@ -51,6 +51,7 @@ extension PrivateFileError {
       let path = shellQuoted(path)
       return
         "See \"ls -ld \(path)\"; if it is yours and no symbolic link, \"chmod go= \(path)\" closes it to others."
+        + (variable.map { " Or set \($0) to a directory of your own." } ?? "")
     case .notRegular(let path): return "See \"ls -ld \(shellQuoted(path))\"."
     case .system(_, let path, let code):
       let path = shellQuoted(path)

@@ -86,6 +86,7 @@ extension Authority {
   /// Whether a host has another name of the same domain, such as `sts.contoso.com` for `login.contoso.com`.
   fileprivate func hasDomain(of other: String) -> Bool {
     let (own, other) = (host.normalized, other.normalized)
+    guard own.contains(where: \.isLetter) else { return own == other }
     let domain = own.drop { $0 != "." }
     return own == other || domain.dropFirst().contains(".") && domain == other.drop { $0 != "." }
   }

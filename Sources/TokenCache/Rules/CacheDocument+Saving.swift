@@ -1,7 +1,7 @@
 /// Saving the records of a token response, each as the only one with its identity.
 extension CacheDocument {
   /// Stores an access token and removes those that differ only in their scopes and share one with it. Scopes of OpenID
-  /// Connect do not count. Tokens that were requested with claims stay.
+  /// Connect do not count. Tokens that were requested with other claims stay until they have expired.
   mutating func saveAccessToken(_ token: Credential, in clouds: CloudInstances) {
     let identity = RecordIdentity(siblingsOf: token, in: clouds)
     let scopes = ScopeSet(token.target ?? "")

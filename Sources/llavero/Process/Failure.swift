@@ -1,3 +1,4 @@
+import MSALExtensionsStore
 import ArgumentParser
 import EtcdStore
 import FoundationEssentials
@@ -89,6 +90,8 @@ struct Failure: ToolError {
       Terminal.error("llavero: " + printable(failure.message))
       if let advice = failure.advice { Terminal.error(printable(advice)) }
     }
+    // What was cancelled, or took too long, may not have ended yet.
+    PeerLock.removeAllFiles()
     Glibc.exit(failure.code.rawValue)
   }
 }
