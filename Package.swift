@@ -314,9 +314,8 @@ let package = Package(
       name: "MSALTests",
       dependencies: [
         "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
-        "KeyringStore",
-        "LabSupport", "Lending", "MSAL", "MSALExtensionsStore",
-        "ProofOfPossession", "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
+        "KeyringStore", "LabSupport", "Lending", "MSAL", "MSALExtensionsStore", "ProofOfPossession",
+        "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(

@@ -57,7 +57,7 @@ final class EtcdSession: Sendable {
       @escaping @Sendable (_ name: String, _ password: String) async throws(EtcdFailure) -> String?
   ) async throws(EtcdFailure) -> String? {
     if let token = knownToken { return token }
-    func failure(_ error: CacheError) -> EtcdFailure {
+    @Sendable func failure(_ error: CacheError) -> EtcdFailure {
       EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
     }
     // A request for the token ends earlier by itself. Where another call's was waited for, the next endpoint is asked.
@@ -74,7 +74,7 @@ final class EtcdSession: Sendable {
         do throws(CacheError) {
           password = try self.password(cancellable)
         } catch {
-          throw EtcdFailure(.password(error), at: endpoint, outcomeIsUnknown: false)
+          throw failure(error)
         }
         isReadingPassword.store(false, ordering: .relaxed)
         let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }

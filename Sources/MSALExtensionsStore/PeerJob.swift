@@ -196,11 +196,10 @@ final class PeerJob: StoreBackend {
       let found = try access.connection.search(
         others.isEmpty ? attributes : others, in: collection(), cancellable)
       guard found.locked.isEmpty else { throw .itemsLocked(found.locked) }
+      let own = ItemProperties.own(attributes)
       var items: [ItemProperties] = []
       for path in found.unlocked {
-        if let item = try access.connection.item(path, cancellable),
-          item.ownAttributes == ItemProperties.own(attributes)
-        {
+        if let item = try access.connection.item(path, cancellable), item.ownAttributes == own {
           items.append(item)
         }
       }

@@ -57,7 +57,9 @@ package final class PeerLock: Sendable {
 
   /// Removes the files of all locks that this process holds, because it is about to be ended: MSAL for Python and Node wait for
   /// a file that a dead process has left.
-  package static func removeAllFiles() { HeldFile.removeAll() }
+  package static func removeAllFiles() {
+    HeldFile.present.withLock { for file in $0.values where file.isNamed { _ = unsafe unlink(file.path) } }
+  }
 
   /// The dead holder of a stale lock file; `nil` if there is no file, or its holder is or may be alive.
   static func deadHolder(of path: String) -> LockHolder? {
@@ -184,11 +186,8 @@ private struct HeldFile: Sendable {
   let path: String
   private let descriptor: Int32
 
-  private static let present = Mutex<[String: HeldFile]>([:])
-
-  static func removeAll() {
-    present.withLock { for file in $0.values where file.isNamed { _ = unsafe unlink(file.path) } }
-  }
+  /// All that this process holds, by their paths.
+  static let present = Mutex<[String: HeldFile]>([:])
 
   static func attempt(_ path: String) throws(CacheError) -> Attempt {
     try FileContents.makeDirectory(of: path)

@@ -1,10 +1,10 @@
-import MSALExtensionsStore
 import ArgumentParser
 import EtcdStore
 import FoundationEssentials
 import GLibSupport
 import Glibc
 import IdentityClient
+import MSALExtensionsStore
 import Sealing
 import SecretService
 import TokenCache

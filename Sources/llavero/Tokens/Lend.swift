@@ -98,9 +98,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
         loan, at: place, isOpenToAnyUser: isOpenToAnyUser,
         token: { (scopes, renewal) async throws(IdentityError) in
           let result = try await tokens(scopes, renewal)
-          if let error = result?.cacheError {
-            log.add(printable("warning: The new token could not be stored: \(error)"))
-          }
+          if let warning = result?.storageWarning { log.add(printable("warning: " + warning)) }
           return result
         }, asking: prompt?.ask, log: log.report)
     } catch {

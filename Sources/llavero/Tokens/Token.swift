@@ -116,15 +116,18 @@ extension ClientOptions {
   }
 }
 
+extension AuthenticationResult {
+  /// What to say of a new token that could not be stored; `nil` if it was.
+  var storageWarning: String? { cacheError.map { "The new token could not be stored: \($0)" } }
+}
+
 extension PublicClient {
   /// Gets a token, and warns if it could not be stored. A cancelled call waits for renewals under way: the server may have
   /// replaced the refresh token.
   func token(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
     do throws(IdentityError) {
       let result = try await acquireTokenSilent(request)
-      if let error = result.cacheError, !Failure.wantsJSON {
-        Terminal.warn("The new token could not be stored: \(error)")
-      }
+      if let warning = result.storageWarning, !Failure.wantsJSON { Terminal.warn(warning) }
       return result
     } catch {
       await awaitRenewals()

@@ -32,7 +32,7 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
         "access_token": result.accessToken, "token_type": result.tokenType, "expires_on": result.expiresOn,
         "scopes": result.scopes, "home_account_id": result.account.homeAccountID,
         "username": result.account.username, "tenant_id": result.tenantID,
-        "warnings": result.cacheError.map { ["The new token could not be stored: \($0)"] },
+        "warnings": result.storageWarning.map { [$0] },
       ])
     case .az:
       // `expiresOn` is local time without a zone; readers prefer `expires_on`.
