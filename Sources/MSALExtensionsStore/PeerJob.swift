@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GLibSupport
+import Glibc
 import SecretService
 import StoreSupport
 import TokenCache
@@ -43,7 +44,7 @@ final class PeerJob: StoreBackend {
     _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
   ) throws(CacheError) -> Loaded<PeerContents> {
     if turn != nil { try takeLock() }
-    let contents = try read()
+    let contents = try wholeContents()
     var documents = contents.document.shards(in: group)
     var wanted: [ShardID] = []
     if case .some(let shards) = shards {
@@ -164,6 +165,17 @@ final class PeerJob: StoreBackend {
       try FileContents.remove(path)
     }
     return true
+  }
+
+  /// The contents; what another program is writing is waited for. They write a file in place, so that it is empty or half of
+  /// one meanwhile.
+  private func wholeContents() throws(CacheError) -> PeerContents {
+    do throws(CacheError) {
+      let contents = try read()
+      if contents.copies > 0 || lock != nil || peer.file == nil { return contents }
+    } catch  where error.code == .damaged && lock == nil && peer.file != nil {}
+    if peer.lockFiles.contains(where: { unsafe Glibc.access($0, F_OK) == 0 }) { try takeLock() }
+    return try read()
   }
 
   /// - Throws: ``CacheError/Code/damaged`` if the contents are not a cache.

@@ -183,7 +183,7 @@ struct OtherToolsTests {
   func `Other commands are passed to the next az on PATH unchanged`() throws {
     let tool = try Tool.atLab()
     let other = try tool.files.directory("a b")
-    try tool.files.file("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", mode: 0o755)
+    _ = try tool.files.program("a b/az", "#!/bin/sh\nprintf '<%s>' \"$@\"\n")
     let first = try tool.files.directory("first")
     #expect(try tool("shim", "install", "az", "--directory", first).status == 0)
     let path = "\(first):\(other):/usr/bin:/bin"

@@ -62,8 +62,7 @@ struct SchemeTests {
   @Test func `The desktop starts the program with exactly the given arguments`() throws {
     let fifo = home.path + "/words"
     try #require(mkfifo(fifo, 0o600) == 0)
-    let odd = try home.file(
-      "A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n", mode: 0o755)
+    let odd = try home.program("A \"mail\" $HOME `x`", "#!/bin/sh\nprintf '%s|' \"$@\" >'\(fifo)'\n")
     let words = [
       "a b", "it's", "\"", "\\", "$HOME", "`id`", "%u", "%%", "", "c;d&e|f", "~*?#()<>", "ä", "\"\u{301}",
       "\\\u{301}",

@@ -1,0 +1,41 @@
+import MSALExtensionsStore
+import TestSupport
+
+/// A plaintext file that another program shares.
+struct FileTests {
+  private let directory: TemporaryDirectory
+  private let path: String
+  private static let theirs = """
+    {"RefreshToken": {"1.t-host-refreshtoken-c--": {"credential_type": "RefreshToken", "secret": "rt",
+      "home_account_id": "1.t", "environment": "host", "client_id": "c"}}}
+    """
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.path + "/cache.json"
+  }
+
+  private func tokens(lockTimeout: Duration) async throws -> Int {
+    let peer = PeerCache(
+      name: "peer", users: "Peer", place: .file(path), encoding: .json, signals: [.init(path)])
+    let store = MSALExtensionsCacheStore(peer, lockTimeout: lockTimeout)
+    return try await store.read(.all, in: store.group).documents.values.map(\.credentials.count).reduce(0, +)
+  }
+
+  @Test(
+    .fault("half written"), arguments: [Named("empty", 0), Named("half of it", FileTests.theirs.count / 2)])
+  func `A file that its program is writing is waited for`(_ count: Named<Int>) async throws {
+    try directory.file("cache.json", Self.theirs)
+    let whole = try await tokens(lockTimeout: .zero)
+    #expect(whole > 0)
+    let writer = try Child("sleep", ["600"])
+    defer { writer.end() }
+    try directory.file("cache.json.lockfile", "\(writer.pid) peer.py")
+    try directory.file("cache.json", String(Self.theirs.prefix(count.value)))
+    await #expect(throws: CacheError(.timedOut, "")) { try await tokens(lockTimeout: .zero) }
+    async let found = tokens(lockTimeout: .seconds(300))
+    try directory.file("cache.json", Self.theirs)
+    unlink(path + ".lockfile")
+    #expect(try await found == whole)
+  }
+}
