@@ -55,6 +55,9 @@ public struct Settings: Sendable {
         try read(setting, value, from: place)
       }
     }
+    // The file's tenant is one of the file's authority.
+    func isVariable(_ setting: Setting) -> Bool { !(environment[setting.variable] ?? "").isEmpty }
+    if isVariable(.authority), !isVariable(.tenant) { tenant = nil }
     try settleCluster(environment: environment, addressInFile: written)
     if !values.isEmpty {
       unknown = Self.invalid(

@@ -177,7 +177,7 @@ struct GroupFiles {
     } catch .notRegular {
       return .failure(.notSealed)
     } catch .system(_, _, EFBIG) {
-      return .failure(.notSealed)
+      return .failure(SealedFormat.problem(ofTooLarge: try directory.beginning(of: name, size: 16)))
     }
   }
 

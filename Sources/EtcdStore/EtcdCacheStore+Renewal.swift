@@ -3,8 +3,6 @@ import Sealing
 public import TokenCache
 
 extension EtcdCacheStore {
-  /// For how long a machine that dies keeps the others from renewing, in seconds.
-  private static let turnSeconds: Int64 = 30
   /// How long a call waits for etcd to revoke the lease of its turn.
   private static let endTimeout = Duration.seconds(5)
 
@@ -31,12 +29,12 @@ extension EtcdCacheStore {
   ) async throws -> Int64? {
     var known: Int64?
     while ContinuousClock.now < deadline {
-      let lease = try await access.client.lease(seconds: Self.turnSeconds, until: deadline)
+      let lease = try await access.client.lease(seconds: access.turnSeconds, until: deadline)
       let isTaken: Bool?
       do {
         isTaken = try await take(
           lease, of: account, in: group,
-          until: min(deadline, ContinuousClock.now + .seconds(Self.turnSeconds / 2)), &known)
+          until: min(deadline, ContinuousClock.now + .seconds(access.turnSeconds / 2)), &known)
       } catch {
         await end(lease)
         throw error

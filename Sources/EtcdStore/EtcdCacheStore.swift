@@ -53,7 +53,7 @@ public final class EtcdCacheStore: SealedStore {
   package init(
     endpoints: [String], prefix: String, key: KeySource, user: EtcdUser? = nil, transport: any HTTPTransport,
     timeout: Duration = .seconds(25), watching: GroupWatch.Timing? = .standard, environment: [String: String],
-    busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard
+    busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard, turnSeconds: Int64 = 30
   ) throws(CacheError) {
     let names = try EtcdNames(prefix: prefix)
     let addresses = try endpoints.map { (text) throws(CacheError) in try EtcdEndpoint(text) }
@@ -66,7 +66,8 @@ public final class EtcdCacheStore: SealedStore {
     let client = EtcdClient(addresses, session, transport)
     let keys = StoreKeys(
       key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
-    let access = EtcdAccess(client, names, keys, watching, timeout: min(timeout, .seconds(600)))
+    let access = EtcdAccess(
+      client, names, keys, watching, timeout: min(timeout, .seconds(600)), turnSeconds: turnSeconds)
     self.access = access
     store = GroupStore(
       GroupWriters(label: "llavero.etcd.writes"), label: "llavero.etcd.reads",
@@ -153,19 +154,22 @@ final class EtcdAccess: Sendable {
   let names: EtcdNames
   let keys: StoreKeys
   let timeout: Duration
+  /// For how long a machine that dies keeps the others from renewing.
+  let turnSeconds: Int64
   private let watching: GroupWatch.Timing?
   /// A list, since programs work on one group or two.
   private let groups = Mutex<[EtcdGroup]>([])
 
   init(
     _ client: EtcdClient, _ names: EtcdNames, _ keys: StoreKeys, _ watching: GroupWatch.Timing?,
-    timeout: Duration
+    timeout: Duration, turnSeconds: Int64
   ) {
     self.client = client
     self.names = names
     self.keys = keys
     self.watching = watching
     self.timeout = timeout
+    self.turnSeconds = turnSeconds
   }
 
   deinit { for group in groups.withLock({ $0 }) { group.watch?.end() } }

@@ -115,11 +115,11 @@ extension IdentityError {
       advice: "Have the machine joined to the organisation, with its broker installed, or do without one.")
   }
 
-  /// The names of errors with which a working service replies.
-  private static let refusals: Set = [
-    "org.freedesktop.DBus.Error.Failed", "org.freedesktop.DBus.Error.NotSupported",
-    "org.freedesktop.DBus.Error.UnknownMethod",
-  ]
+  /// The names of the bus's errors, besides those below, for a service that does not respond or cannot be started. Any other
+  /// error is a working service's reply.
+  private static let outages = [
+    "Disconnected", "LimitsExceeded", "NameHasNoOwner", "NoMemory", "Spawn.", "Timeout", "TimedOut",
+  ].map { "org.freedesktop.DBus.Error." + $0 }
 
   /// What a call on the bus ended with.
   fileprivate init(_ error: GLibError, calling method: String) {
@@ -135,7 +135,7 @@ extension IdentityError {
     case .some(let name):
       let text = error.message.withoutTokens.printable(limit: 500)
       self = .brokerFailed("\(method) ended with \(name.printable(limit: 200)), \"\(text)\"")
-      if Self.refusals.contains(name) { brokerStatus = 0 }
+      if !Self.outages.contains(where: name.hasPrefix) { brokerStatus = 0 }
     case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
       // GDBus: the reply is not of the type that was asked for.
       self = .brokerFailed("its response to \(method) has the wrong type")

@@ -48,12 +48,16 @@ enum BrokerResponse {
     case .some(let type) where type.numberValue == 0: break
     default: throw .brokerRefused("it gave a token of another type than Bearer")
     }
+    let end = expiry(of: token, saying: response["expiresOn"], at: now)
+    guard end > now else {
+      throw .brokerRefused("it gave a token that has expired, or this machine's clock is wrong")
+    }
     // Older versions of Himmelblau wrote an invalid ID token.
     let idToken = response.text("idToken")
     let claims = idToken.flatMap(IDTokenClaims.init(token:))
     return BrokerToken(
-      accessToken: token, expiresOn: expiry(of: token, saying: response["expiresOn"], at: now),
-      grantedScopes: scopes(response["grantedScopes"]), idToken: claims == nil ? nil : idToken,
+      accessToken: token, expiresOn: end, grantedScopes: scopes(response["grantedScopes"]),
+      idToken: claims == nil ? nil : idToken,
       account: try account(in: response, claims))
   }
 

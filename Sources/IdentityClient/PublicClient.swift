@@ -24,7 +24,10 @@ public final class PublicClient: Sendable {
   package let broker: (any TokenBroker)?
   let isBrokerAllowed: @Sendable () -> Bool
   let sender: HTTPSender
-  let knownMetadata = Mutex<[Authority: Result<AuthorityMetadata, IdentityError>]>([:])
+  /// Until when, as time since the system's start, where it is not known for good.
+  let knownMetadata = Mutex<
+    [Authority: (result: Result<AuthorityMetadata, IdentityError>, until: Duration?)]
+  >([:])
   let metadataSearches = SharedWork<Authority, AuthorityMetadata>()
   let telemetry = ServerTelemetry()
   let throttle = Throttle()

@@ -267,7 +267,7 @@ public final class Lender: Sendable {
       "home_account_id": .string(loan.account.homeAccountID),
     ]
     members["username"] = loan.account.username.map { .string($0) }
-    members["tenant_id"] = (result.tenantProfile?.tenantID ?? loan.tenantID).map { .string($0) }
+    members["tenant_id"] = ((result.tenantProfile?.tenantID).nonBlank ?? loan.tenantID).map { .string($0) }
     let suffix = "/.default"
     if scopes.count == 1, scopes[0].hasSuffix(suffix) {
       members["resource"] = .string(String(scopes[0].dropLast(suffix.count)))

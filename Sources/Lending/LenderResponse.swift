@@ -58,6 +58,7 @@ struct LenderResponse {
     case .temporarilyUnavailable:
       error = IdentityError(
         .network, "The lender cannot renew the token: \(reason)", advice: "Try again later.")
+      error.transportError = .cannotConnect(error.message)
     case .invalidScope: error = IdentityError(.invalidScope, reason)
     case .unauthorizedClient: error = IdentityError(.unauthorizedClient, reason)
     case .accessDenied: error = IdentityError(.authorizationFailed, reason)

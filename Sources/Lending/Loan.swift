@@ -50,7 +50,9 @@ public struct Loan: Sendable, Hashable {
 
   /// Reads the terms in a lender's response.
   init(_ response: LenderResponse, source: String) throws(IdentityError) {
-    guard let url = URL(string: try response.text("authority")), let authority = try? Authority(url: url)
+    let kind = try response.optionalText("authority_kind").flatMap(Authority.Kind.init(rawValue:))
+    guard let url = URL(string: try response.text("authority")),
+      let authority = try? kind.map({ try Authority(url: url, kind: $0) }) ?? Authority(url: url)
     else { throw .lenderFailed("its response names no valid authority") }
     clientID = try response.text("client_id")
     guard Optional(clientID).nonBlank != nil, clientID == clientID.printable(limit: 200) else {
@@ -67,7 +69,8 @@ public struct Loan: Sendable, Hashable {
   var response: JSONObject {
     var members: JSONObject = [
       "scopes": .array(scopes.map { .string($0.joined(separator: " ")) }), "client_id": .string(clientID),
-      "authority": .string(authority.url.absoluteString), "environment": .string(account.environment),
+      "authority": .string(authority.url.absoluteString), "authority_kind": .string(authority.kind.rawValue),
+      "environment": .string(account.environment),
       "home_account_id": .string(account.homeAccountID),
       "expires_on": .string("\(Int64(end.timeIntervalSince1970))"),
     ]

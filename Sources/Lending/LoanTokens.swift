@@ -58,24 +58,30 @@ final class LoanTokens: Sendable {
     let cached = try await source(scopes, .never)
     let state = states.withLock { $0[scopes] ?? State() }
     let fitting = cached.flatMap { state.allows($0, scopes) ? $0 : nil }
+    func isRefused(_ token: AuthenticationResult) -> Bool {
+      LoanProtocol.hash(of: token.accessToken) == query.refusedHash
+    }
+    func serves(_ token: AuthenticationResult) -> Bool {
+      !isRefused(token) && isValid(token, for: query.minimumValidity)
+    }
     // An empty cache means that the account was signed out: then the kept token is not lent either.
     if let token = fitting ?? (cached == nil ? nil : state.own),
-      LoanProtocol.hash(of: token.accessToken) != query.refusedHash,
-      isValid(token, for: max(query.minimumValidity, fitting == nil ? Self.validity : 0))
+      serves(token), fitting != nil || isValid(token, for: Self.validity)
     {
       return token
     }
-    let isRefused = fitting.map { LoanProtocol.hash(of: $0.accessToken) == query.refusedHash } ?? false
     guard let renewal = renewal(scopes, cached == nil ? .ifNeeded : .always) else {
       // A token that is still valid serves, even if it expires earlier than requested.
-      let kept = state.failure == nil ? fitting ?? state.own : isRefused ? nil : fitting
+      let known = [fitting, state.failure == nil ? state.own : nil].compactMap(\.self)
+      let kept =
+        known.first(where: serves) ?? (state.failure == nil ? known.first : known.first { !isRefused($0) })
       if let kept, isValid(kept, for: 0) { return kept }
       throw state.failure ?? .nothingToLend
     }
     do throws(IdentityError) {
       return try await renewal.value.get()
     } catch {
-      guard !isRefused, let fitting, isValid(fitting, for: 0) else { throw error }
+      guard let fitting, !isRefused(fitting), isValid(fitting, for: 0) else { throw error }
       return fitting
     }
   }

@@ -58,7 +58,10 @@ package final class PeerLock: Sendable {
   /// Removes the files of all locks that this process holds, because it is about to be ended: MSAL for Python and Node wait for
   /// a file that a dead process has left.
   package static func removeAllFiles() {
-    HeldFile.present.withLock { for file in $0.values where file.isNamed { _ = unsafe unlink(file.path) } }
+    HeldFile.present.withLock { files in
+      for file in files?.values ?? [:].values where file.isNamed { _ = unsafe unlink(file.path) }
+      files = nil
+    }
   }
 
   /// The dead holder of a stale lock file; `nil` if there is no file, or its holder is or may be alive.
@@ -186,11 +189,21 @@ private struct HeldFile: Sendable {
   let path: String
   private let descriptor: Int32
 
-  /// All that this process holds, by their paths.
-  static let present = Mutex<[String: HeldFile]>([:])
+  /// All that this process holds, by their paths; `nil` when it is about to be ended.
+  static let present = Mutex<[String: HeldFile]?>([:])
 
   static func attempt(_ path: String) throws(CacheError) -> Attempt {
     try FileContents.makeDirectory(of: path)
+    // The process cannot be ended with a file that is not among these yet.
+    return try present.withLock { (present) throws(CacheError) in
+      guard present != nil else { return .changed }
+      let attempt = try taking(path)
+      if case .taken(let file) = attempt { present?[path] = file }
+      return attempt
+    }
+  }
+
+  private static func taking(_ path: String) throws(CacheError) -> Attempt {
     let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
     var descriptor = unsafe open(path, flags | O_CREAT | O_EXCL, 0o600)
     let isOurs = descriptor >= 0
@@ -233,7 +246,6 @@ private struct HeldFile: Sendable {
     let text = Array("\(getpid()) \(processArguments.first ?? "")".utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-    present.withLock { $0[path] = file }
     return .taken(file)
   }
 
@@ -242,7 +254,7 @@ private struct HeldFile: Sendable {
   /// Removes the file before releasing the lock, so that no program gets the lock of a deleted file.
   func release() {
     if isNamed { unsafe unlink(path) }
-    Self.present.withLock { if $0[path]?.descriptor == descriptor { $0[path] = nil } }
+    Self.present.withLock { if $0?[path]?.descriptor == descriptor { $0?[path] = nil } }
     close(descriptor)
   }
 }

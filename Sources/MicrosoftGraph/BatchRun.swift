@@ -13,12 +13,12 @@ struct BatchRun {
   /// What is sent of each request, by id, without the dependencies.
   private let members: [String: JSONObject]
   private var responses: [String: GraphBatchResponse] = [:]
-  private var budget: RetryBudget
+  /// What is left of the policy for each request that was repeated, by id.
+  private var budgets: [String: RetryBudget] = [:]
 
   init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
     self.client = client
     self.requests = requests
-    budget = RetryBudget(client.retries)
     var members: [String: JSONObject] = [:]
     for item in requests {
       guard !item.id.isEmpty, members[item.id] == nil else {
@@ -133,12 +133,16 @@ struct BatchRun {
     let byID = Dictionary(pairs) { first, _ in first }
     let received = part.map { Self.response(to: $0, byID[$0.id]) }
 
-    let throttled = zip(part, received).filter { item, response in
-      RetryBudget.mayRepeat(status: response.status ?? 0, isRepeatable: item.request.isRepeatable)
-    }
     var pause: Duration?
-    if !throttled.isEmpty { pause = budget.pause(throttled.compactMap(\.1.headers.secondsToWait).max()) }
-    var again = Set(pause == nil ? [] : throttled.map(\.0.id))
+    var again: Set<String> = []
+    for (item, response) in zip(part, received)
+    where RetryBudget.mayRepeat(status: response.status ?? 0, isRepeatable: item.request.isRepeatable) {
+      var budget = budgets[item.id] ?? RetryBudget(client.retries)
+      guard let own = budget.pause(response.headers.secondsToWait) else { continue }
+      budgets[item.id] = budget
+      again.insert(item.id)
+      pause = max(pause ?? .zero, own)
+    }
     for (item, response) in zip(part, received) where !again.contains(item.id) {
       if response.status == 424, item.dependsOn.contains(where: again.contains) {
         again.insert(item.id)

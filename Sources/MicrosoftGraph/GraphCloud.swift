@@ -43,6 +43,11 @@ public struct GraphCloud: Sendable, Hashable {
     return isPersonal && !cloud.servesPersonalAccounts ? nil : cloud
   }
 
+  /// Whether this is a known Graph of the authority's cloud.
+  package func serves(_ authority: Authority) -> Bool {
+    issuer == CloudInstances.known.canonical(authority.host)
+  }
+
   /// Makes a cloud from a configured URL, such as that in `LLAVERO_GRAPH_URL`.
   ///
   /// - Parameter baseURL: An https URL with the version; without a path, `v1.0` is used.

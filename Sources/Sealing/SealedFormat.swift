@@ -121,10 +121,19 @@ public enum SealedFormat {
     guard file.count >= 16 else { throw .wrongLength(size: file.count, expected: minimumSize) }
     let size = Int(file.bigEndian(at: 12) as UInt32)
     guard size == file.count else { throw .wrongLength(size: file.count, expected: size) }
-    guard size >= minimumSize, file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize)))
+    guard size >= 16 + checkSumSize,
+      file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize)))
     else { throw .corrupt }
     let version: UInt32 = file.bigEndian(at: 8)
     guard version == Self.version else { throw .newerVersion(version) }
+    guard size >= minimumSize else { throw .corrupt }
+  }
+
+  /// What a file is whose size is more than this version's most, by its first 16 bytes.
+  package static func problem(ofTooLarge beginning: [UInt8]) -> SealError {
+    guard beginning.count >= 16, beginning.starts(with: magic) else { return .notSealed }
+    let version: UInt32 = beginning.bigEndian(at: 8)
+    return version == Self.version ? .corrupt : .newerVersion(version)
   }
 
   /// The check sum, against accidents only: it needs no key.

@@ -58,7 +58,7 @@ package enum SealedKeys {
     }
 
     package init(_ file: [UInt8]) throws(SealError) {
-      try SealedFormat.check(file, magic: magic, minimumSize: overhead + DataKeys.Key.size)
+      try SealedFormat.check(file, magic: magic, minimumSize: overhead)
       guard let kind = KeySource.Kind(rawValue: file.bigEndian(at: 16)) else {
         throw .malformed("its kind of key is unknown.")
       }
@@ -67,7 +67,7 @@ package enum SealedKeys {
       guard kind != .portal else {
         scrypt = .none
         let size = SealedKeys.tokenSize(file)
-        guard size <= maximumTokenSize, file.count >= overhead + size + DataKeys.Key.size,
+        guard size <= maximumTokenSize, file.count >= overhead + size,
           let token = String(validating: file[headerSize..<headerSize + size], as: UTF8.self)
         else { throw .malformed("its token for the portal is invalid.") }
         self.token = token.isEmpty ? nil : token

@@ -21,6 +21,16 @@ struct SettingsTests {
     #expect(both.scopes == ["Mail.Read", "Files.Read"])
   }
 
+  @Test func `The file's tenant is one of the file's authority`() throws {
+    let authority = ["LLAVERO_AUTHORITY": "https://login.microsoftonline.com/fabrikam.com"]
+    #expect(try settings("tenant = contoso.com", authority).tenant == nil)
+    #expect(
+      try settings("tenant = contoso.com", authority.merging(["LLAVERO_TENANT": "t"]) { $1 }).tenant == "t")
+    let file = "authority = https://login.microsoftonline.com/common\ntenant = contoso.com"
+    #expect(try settings(file).tenant == "contoso.com")
+    #expect(try settings(file, ["LLAVERO_TENANT": "t"]).tenant == "t")
+  }
+
   @Test func `An address goes before endpoints and prefix of its own place and of a weaker one`() throws {
     let file = try settings(
       "store = etcd+https://new.example.com/new\nendpoints = https://old.example.com\nprefix = /old"

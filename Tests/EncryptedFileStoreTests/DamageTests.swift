@@ -81,6 +81,25 @@ struct DamageTests {
     fault("version 0's", .newerVersion(0), code: .newerVersion, kind: .newerVersion) {
       fixture, path, _ in try fixture.forge(path) { $0[11] = 0 }
     },
+    fault(
+      "a later version's, shorter than any of this one", .newerVersion(2), code: .newerVersion,
+      kind: .newerVersion
+    ) {
+      fixture, path, _ in
+      try fixture.change(path) {
+        $0 = Array("LLAVEROS".utf8) + [0, 0, 0, 2, 0, 0, 0, 32] + .init(repeating: 0, count: 16)
+      }
+      try fixture.forge(path) { _ in }
+    },
+    fault(
+      "a later version's, longer than any of this one", .newerVersion(2), code: .newerVersion,
+      kind: .newerVersion
+    ) {
+      fixture, path, _ in
+      try fixture.change(path) { $0[11] = 2 }
+      #expect(truncate(path, 70 << 20) == 0)
+    },
+    fault("too long", .corrupt) { fixture, path, _ in #expect(truncate(path, 70 << 20) == 0) },
     fault("an older version of itself", .rolledBack, code: .rolledBack, kind: .rolledBack) {
       fixture, path, older in try fixture.write(older, to: path)
     },

@@ -98,8 +98,10 @@ final class Fixture: SharedStoreFixture {
   }
 
   private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
-    try Data(bytes).write(to: URL(filePath: path))
-    chmod(path, 0o600)
+    // A child that another test is starting must not keep it open.
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    try #require(Glibc.write(file, bytes, bytes.count) == bytes.count)
   }
 }
 

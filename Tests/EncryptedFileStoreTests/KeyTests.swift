@@ -190,6 +190,13 @@ struct KeyTests {
         try await fixture.otherCache(key: .passphrase("secret")).finds(token)
       }
     }
+    // Shorter than any of this version.
+    try fixture.write(
+      Array("LLAVEROK".utf8) + [0, 0, 0, 2, 0, 0, 0, 32] + .init(repeating: 0, count: 16), to: fixture.keys)
+    try fixture.forge(fixture.keys) { _ in }
+    await expectCacheError(.newerVersion) {
+      try await fixture.otherCache(key: .passphrase("secret")).finds(token)
+    }
   }
 
   /// In a process of its own, whose memory it bounds.

@@ -57,7 +57,9 @@ final class Fixture: SharedStoreFixture {
     try EtcdCacheStore(
       endpoints: endpoints, prefix: prefix, key: key, user: user,
       transport: transport ?? Self.transport.get(),
-      timeout: timeout, watching: watching, environment: [:], scrypt: scrypt)
+      timeout: timeout, watching: watching, environment: [:], scrypt: scrypt,
+      // A turn lasts on a busy machine as well.
+      turnSeconds: 600)
   }
 
   /// A store that checks every lookup, some of whose requests are answered differently.
@@ -126,8 +128,10 @@ final class Fixture: SharedStoreFixture {
   }
 
   private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
-    try Data(bytes).write(to: URL(filePath: path))
-    chmod(path, 0o600)
+    // A child that another test is starting must not keep it open.
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    try #require(Glibc.write(file, bytes, bytes.count) == bytes.count)
   }
 }
 

@@ -27,7 +27,20 @@ struct CodecTests {
   }
 
   private func answer(_ members: String = "") throws -> BrokerToken {
-    try BrokerResponse.token(in: #"{"brokerTokenResponse":{"accessToken":"opaque"\#(members)}}"#, at: now)
+    try BrokerResponse.token(
+      in:
+        #"{"brokerTokenResponse":{\#(members.isEmpty ? "" : "\(members.dropFirst()),")"accessToken":"opaque"}}"#,
+      at: now)
+  }
+
+  @Test func `A token that has expired is no token`() throws {
+    for end in [1_799_999_999, 1_800_000_000] {
+      let error = #expect(throws: IdentityError(.brokerFailed, "")) {
+        try answer(#","accessToken":"\#(token(#"{"exp":\#(end)}"#))""#)
+      }
+      // The broker works.
+      #expect(error?.brokerStatus != nil)
+    }
   }
 
   @Test func `A silent request has what the clients send that are known to work`() throws {

@@ -231,6 +231,8 @@ struct LinuxBrokerTests {
     .fault("hangs"),
     arguments: [
       "unexpected", "unknown-status", "unregistered", "names", "dropped", "dbus:Not implemented",
+      "dbus-error:org.freedesktop.DBus.Error.UnknownObject",
+      "dbus-error:org.freedesktop.DBus.Python.ValueError",
     ].map { #"{"do":{"acquireTokenSilently":"\#($0)"}}"# } + [#"{"fields":{"accessTokenType":1}}"#])
   func `A refusal is no reason not to ask again`(orders: String) async throws {
     let broker = try StandInBroker(orders: orders)

@@ -101,6 +101,32 @@ struct AuthorityTests {
     answerInstances(
       next, Self.instances(["login.contoso.test", "sts.contoso.test"], cache: "cache.contoso.test"))
     #expect(try await next.silent(account).source == .cache)
+    let offline = test.another("https://sts.contoso.test/common")
+    offline.transport.script { _ in .failure(.cannotConnect("down")) }
+    await expectError(.network) { try await offline.silent(account) }
+  }
+
+  @Test func `An authority that could not say which hosts it has is asked again after a minute`() async throws
+  {
+    func own(_ configuration: inout ClientConfiguration) {
+      configuration.knownAuthorities = [configuration.authority]
+    }
+    let answer = Self.instances(["login.contoso.test", "sts.contoso.test"], cache: "sts.contoso.test")
+    let test = TestClient("\(Self.host)/common", configure: own)
+    answerInstances(test, answer)
+    _ = try await test.client.resolve()
+    var person = TestPerson.alice
+    person.host = "login.contoso.test"
+    let account = try await test.signIn(person).account
+    let next = test.another("\(Self.host)/common", configure: own)
+    answerInstances(next, .text("", status: 503))
+    for _ in 0..<2 { await expectError(.interactionRequired) { try await next.silent(account) } }
+    let asked = next.transport.instanceRequests.count
+    answerInstances(next, answer)
+    await expectError(.interactionRequired) { try await next.silent(account) }
+    #expect(next.transport.instanceRequests.count == asked)
+    next.clock.advance(61)
+    #expect(try await next.silent(account).source == .cache)
   }
 
   @Test(arguments: ["login.microsoftonline.com", "login.microsoftonline.us", "login.chinacloudapi.cn"])

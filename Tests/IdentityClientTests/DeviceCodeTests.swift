@@ -36,6 +36,18 @@ struct DeviceCodeTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
+  @Test(.conformance(63), arguments: [400, 429, 503])
+  func `A poll waits as long as the server asks`(_ status: Int) async throws {
+    answer(
+      status == 400
+        ? .refusal("authorization_pending", headers: ["Retry-After": "60"])
+        : .json([:], status: status, headers: ["Retry-After": "60"]), .refusal("authorization_pending"),
+      tokens)
+    _ = try await acquire()
+    let interval = Duration.seconds(status == 400 ? 5 : 10)
+    #expect(test.clock.waits == [.seconds(5), .seconds(60), interval])
+  }
+
   @Test(.conformance(54)) func `The code is shown, and the token is then found in the cache`() async throws {
     answer(
       .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),

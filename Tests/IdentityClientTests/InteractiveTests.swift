@@ -130,12 +130,16 @@ struct InteractiveTests {
     #expect(query["prompt"] == (prompt == .selectAccount ? "select_account" : nil))
   }
 
-  @Test(arguments: [(Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent")])
-  func `Signed-out accounts need the password or consent`(_ prompt: Prompt, _ expected: String) async throws {
+  @Test(
+    arguments: [(Prompt.promptIfNecessary, "login"), (.selectAccount, "login"), (.consent, "consent")],
+    [false, true])
+  func `Signed-out accounts need the password or consent`(
+    _ prompt: (asked: Prompt, sent: String), _ wipeAccount: Bool
+  ) async throws {
     let account = try await test.signIn().account
-    try await test.client.remove(account)
-    try await test.signIn { ($0.account, $0.prompt) = (account, prompt) }
-    #expect(test.browser.lastQuery["prompt"] == expected)
+    try await test.client.signOut(account, SignOutOptions(wipeAccount: wipeAccount))
+    try await test.signIn { ($0.account, $0.prompt) = (account, prompt.asked) }
+    #expect(test.browser.lastQuery["prompt"] == prompt.sent)
     #expect(try await test.client.accounts().count == 1)
   }
 

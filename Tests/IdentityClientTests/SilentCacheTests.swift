@@ -55,7 +55,9 @@ struct SilentCacheTests {
     let account = try await test.signIn(
       scopes: ["https://\(host)/user.read"], changing: ["scope": "User.Read profile openid email"]
     ).account
-    #expect(try await test.silent(account, ["https://\(host)/User.Read"]).source == .cache)
+    let cached = try await test.silent(account, ["https://\(host)/User.Read"])
+    #expect(cached.source == .cache)
+    #expect(cached.scopes == ["User.Read", "profile", "openid", "email"])
     #expect(try await test.silent(account, ["User.Read"]).source == .cache)
   }
 

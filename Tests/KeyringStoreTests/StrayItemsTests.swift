@@ -33,6 +33,25 @@ struct StrayItemsTests {
     #expect(try await fixture.store.read(.all, in: fixture.group).problems.isEmpty)
   }
 
+  /// R1.1: what names another shard than its records do, or has an attribute more, is not found by the shard's name.
+  @Test(.fault("stray items"), arguments: [true, false], [nil, "other"])
+  func `Tokens in an item that is not their shard's are not left in silence`(
+    hasMore: Bool, client: String?
+  ) async throws {
+    let shard = hasMore ? shard : fixture.shard(other)
+    let more = hasMore ? ["theirs": "1"] : [:]
+    try await fixture.create(
+      fixture.attributes(shard).merging(more) { $1 }, try await fixture.shardText(one))
+    let cache = fixture.otherCache()
+    let clientID = client == nil ? nil : one.request.clientID
+    await expectCacheError(.refused) { try await cache.removeAccount(one.homeAccountID, clientID: clientID) }
+    await expectCacheError(.refused) { try await cache.removeClient(one.request.clientID) }
+    #expect(
+      try await fixture.allItems().contains {
+        String(decoding: $0.secret, as: UTF8.self).contains(one.accessToken)
+      })
+  }
+
   @Test func `Two items of one shard become one even if a writer changes nothing`() async throws {
     for token in [one, two] {
       try await fixture.create(fixture.attributes(shard), try await fixture.shardText(token))

@@ -40,8 +40,22 @@ struct LenderTests {
         "client_id": .string(TestLender.client), "environment": "login.windows.net",
         "authority": "https://login.microsoftonline.com/common", "tenant_id": .string(TestLender.tenant),
         "expires_on": .string("\(Int64(lender.lender.loan.end.timeIntervalSince1970))"),
+        "authority_kind": "aad",
       ])
     #expect(lender.calls.isEmpty)
+  }
+
+  @Test(
+    .fault("asks again"),
+    arguments: ["&token_sha256_to_refresh=" + LoanProtocol.hash(of: "old"), "&min_validity=900"])
+  func `A new token that could not be stored is lent for its minute`(_ demand: String) async throws {
+    let lender = try TestLender(
+      token: { (call, _) throws(IdentityError) in result(call.scopes, "new", source: .network) },
+      cached: { result($0, "old", lasting: 400) })
+    for _ in 0..<2 {
+      #expect(try await lender.send(prefix + "scope=User.Read" + demand).accessToken() == "new")
+    }
+    #expect(lender.calls.count == 1)
   }
 
   @Test(

@@ -115,6 +115,20 @@ struct LoanBrokerTests {
     }
   }
 
+  @Test(arguments: [
+    ("https://id.example.test", Authority.Kind.oidc), ("https://id.example.test/realms/main", .oidc),
+    ("https://login.contoso.test/contoso.onmicrosoft.com/policy", .b2c),
+    ("https://adfs.contoso.test/adfs", .adfs),
+  ])
+  func `The terms name the kind of authority`(_ address: String, _ kind: Authority.Kind) throws {
+    let authority = try Authority(url: #require(URL(string: address)), kind: kind)
+    let loan = try Loan(
+      scopes: [["User.Read"]], account: TestLender.alice, clientID: LentThings.client,
+      authority: authority, duration: .seconds(60))
+    let response = try LenderResponse(JSONEncoder().encode(loan.response))
+    #expect(try Loan(response, source: "loan").authority == authority)
+  }
+
   @Test func `The hash of a refused token gets another one`() async throws {
     let number = Mutex(0)
     let loan = try Borrowed { query in

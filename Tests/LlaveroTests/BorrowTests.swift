@@ -96,6 +96,30 @@ struct BorrowTests {
     }
   }
 
+  @Test(.fault("other Graph"), .lab)
+  func `Tokens of a known cloud do not go to the Graph of the configuration file's authority`() throws {
+    let tool = try Tool.atLab()
+    let borrower = try ScriptedLender(token: Self.whatIsAskedFor)
+    try tool.files.file("llavero/config", "[llavero]\ngraph-url = \(Lab.current.graphURL)\n", mode: 0o600)
+    let configured = Self.nothing.merging(
+      [
+        "LLAVERO_GRAPH_URL": nil, "XDG_CONFIG_HOME": tool.files.path, "https_proxy": "http://127.0.0.1:1",
+        "no_proxy": "localhost",
+      ]
+    ) { $1 }
+    try tool.run(["get", "/me", "--from", borrower.address], with: configured).exits(4)
+    #expect(Lab.current.requests(to: .graph).isEmpty)
+  }
+
+  @Test(.lab) func `A command that is advised for the store here works beside a configured lender`() throws {
+    let tool = try Tool.atLab()
+    let borrower = try ScriptedLender(token: Self.whatIsAskedFor)
+    let beside = ["LLAVERO_FROM": borrower.address]
+    try tool.run(["token", "--from", "off"], with: beside).exits(
+      3, saying: "\"LLAVERO_FROM=off llavero login")
+    try tool.run(["token"], with: ["LLAVERO_FROM": "off"]).exits(3, saying: "\"llavero login")
+  }
+
   @Test(arguments: [
     "status", "status --account alice@contoso.test", "token", "token --account ALICE@contoso.test",
     "token --tenant contoso.test", "git-credential get",

@@ -18,7 +18,7 @@ struct DoctorTests {
   }
 
   @Test func `On a good machine all checks pass and leave nothing behind`() async throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load()
     let before = try tool.exported()
     let report = try examine(tool).exits(0)
@@ -67,7 +67,7 @@ struct DoctorTests {
   }
 
   @Test func `Text has one finding a line, with advice below`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     let result = try tool.run(["doctor"], with: ["HOME": home.path]).exits(0)
     let lines = result.standardOutput.split(separator: "\n")
     #expect(lines.first?.hasPrefix("ok       ") == true)
@@ -77,7 +77,7 @@ struct DoctorTests {
   }
 
   @Test func `JSON has the members that the help names`() throws {
-    let report = try examine(Tool(on: PrivateKeyring()))
+    let report = try examine(Tool(on: PrivateKeyring(isActivatable: true)))
     #expect(report.json.keys == ["findings", "state"])
     #expect(report.state == "warning")
     #expect(report.findings("session_bus").first?.keys == ["check", "message", "state"])
@@ -135,7 +135,7 @@ struct DoctorTests {
   }
 
   @Test func `A locked keyring is a problem where it cannot prompt, otherwise a warning`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load()
     for lock in [tool.keyring.lockCollection, { try tool.keyring.restartDaemon(unlocked: false) }] {
       try lock()
@@ -158,7 +158,7 @@ struct DoctorTests {
   }
 
   @Test func `A keyring that does not respond is a problem`() throws {
-    let keyring = try PrivateKeyring()
+    let keyring = try PrivateKeyring(isActivatable: true)
     keyring.stopDaemon()
     let report = try examine(Tool(on: keyring))
     keyring.continueDaemon()
@@ -166,7 +166,7 @@ struct DoctorTests {
   }
 
   @Test func `A missing collection is named, and other programs' caches are in the default one`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try examine(tool, "--collection", "nope").exits(1)
       .finds("collection", "problem", saying: "no collection named nope")
     try examine(tool, with: ["LLAVERO_COLLECTION": "nope"])
@@ -176,7 +176,7 @@ struct DoctorTests {
 
   /// A group with two damaged entries, and two of other versions.
   private func damagedGroup() async throws -> Tool {
-    let tool = try Tool(on: PrivateKeyring(), settings: ["HOME": home.path])
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true), settings: ["HOME": home.path])
     try tool.load()
     for shard in ["broken", "torn"] { try await tool.create(shard: shard, secret: "{") }
     try await tool.create(shard: "later", version: "2", secret: "{}")
@@ -249,7 +249,7 @@ struct DoctorTests {
   }
 
   @Test func `An item of another program is not changed`() async throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load()
     try await tool.create(shard: "theirs", secret: "theirs", adding: ["theirs": "1"])
     try examine(tool, "--fix").exits(0).finds("groups", "warning", saying: "of another program")
@@ -257,7 +257,7 @@ struct DoctorTests {
   }
 
   @Test func `--fix merges two items of an account`() async throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load([Sample.refreshToken("one", Sample.alice, Sample.mail)])
     let second = Sample.cache([Sample.refreshToken("two", Sample.alice, Sample.calendar)])
     try await tool.createTwin(secret: second)
@@ -274,7 +274,7 @@ struct DoctorTests {
   }
 
   @Test func `A token cached in the future is a warning about the clock`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load(Sample.cache(at: "4102444000"))
     try examine(tool)
       .exits(0)
@@ -284,7 +284,7 @@ struct DoctorTests {
 
   @Test(arguments: ["llavero", "llavero/group.lock"])
   func `--fix closes a lock directory that is open to others`(name: String) throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load()
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
     let path = "\(runtime)/\(name)"
@@ -298,7 +298,7 @@ struct DoctorTests {
   }
 
   @Test func `An unusable or unshared lock directory is reported`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try examine(tool, with: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
       .finds("lock_directory", "problem", saying: "export XDG_RUNTIME_DIR=")
     try examine(tool, with: ["SNAP": "/snap/example/1"]).finds("lock_directory", "warning")
@@ -435,7 +435,7 @@ struct DoctorTests {
     (".azureauth/msal_a b_cache.json", "'azureauth-file:a b'"),
   ])
   func `A plaintext cache is reported with the command that moves it`(name: String, command: String) throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     let path = try home.file(name, Sample.cache, mode: 0o644)
 
     try examine(tool)
@@ -475,7 +475,7 @@ struct DoctorTests {
   }
 
   @Test func `Unreadable and missing certificates are a problem`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     let file = try home.file("none.pem", "not a certificate")
     for (variable, path) in [
       ("LLAVERO_CA_BUNDLE", "/proc/nonexistent.pem"), ("SSL_CERT_FILE", "/proc/nonexistent.pem"),
@@ -495,7 +495,7 @@ struct DoctorTests {
   }
 
   @Test func `Certificates for etcd that cannot be used are a problem`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     let etcd = [
       "LLAVERO_STORE": "etcd+https://127.0.0.1:9/llavero",
       "LLAVERO_KEY": "file:" + (try home.file("key", "none")),
@@ -508,7 +508,7 @@ struct DoctorTests {
   }
 
   @Test func `Without a display or a program that opens pages the browser check warns`() throws {
-    let tool = try Tool(on: PrivateKeyring())
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     for variables in [
       ["DISPLAY": nil, "BROWSER": nil], ["DISPLAY": ":1", "BROWSER": nil, "PATH": home.path],
       ["BROWSER": "browser-that-is-not-installed", "PATH": home.path],

@@ -139,6 +139,23 @@ struct FileStoreTests {
     try tool("list", "--groups").exits(1, showing: other, saying: "chmod")
   }
 
+  @Test(.fault("others by then"), arguments: [["doctor", "--fix"], ["clear", "--damaged"]])
+  func `Entries that became unreadable after the question are asked about, too`(_ words: [String]) throws {
+    try tool.load()
+    let shards = try group.shards()
+    try group.damage()
+    let intact = try Data(contentsOf: URL(filePath: shards[1]))
+    let screening = try tool.onTerminal(words[0], words[1], answering: ["y", "n"]) { [group] _ in
+      try intact.write(to: URL(filePath: shards[1]))
+      try group.damage(shards[1])
+    }
+    #expect(screening.status == 5, "\(screening)")
+    #expect(screening.text.contains("Remove 1 item") && screening.text.contains("Remove 2 items"))
+    #expect(try group.shards() == shards)
+    try tool.onTerminal(words[0], words[1], answering: ["y"]).exits(0)
+    #expect(try group.shards() == Array(shards.dropFirst(2)))
+  }
+
   @Test func `Two passphrases that differ make no store`() throws {
     let cache = try tool.files.file("cache.json", Sample.cache)
     let made = try tool.onTerminal(

@@ -133,6 +133,19 @@ struct HelpTests {
     try tool.load()
     #expect(try candidates("token", "--account").contains("bob@contoso.example"))
     #expect(try candidates("list", "--group").contains(tool.group))
+    // Also while the word is no group's name yet.
+    let words = ["llavero", "list", "--group", "c"]
+    try tool.run(
+      ["---completion", "list", "--", "--group", "3", "1"] + words, with: ["SAP_SHELL": "bash"]
+    ).exits(0, showing: tool.group)
+  }
+
+  @Test func `The caches that can be adopted are completed`() throws {
+    let names = try tool.run(
+      ["---completion", "adopt", "--", "positional@0", "2", "0", "llavero", "adopt", ""],
+      with: ["SAP_SHELL": "bash"]
+    ).exits(0, showing: "azure-cli\n")
+    #expect(!names.standardOutput.contains("azure-cli-keyring"))
   }
 
   @Test func `A completion is silent where the store cannot be read without a prompt`() throws {

@@ -83,6 +83,8 @@ struct SignInTests {
     let variable = try tool.json("status", with: all.merging(["LLAVERO_ACCOUNT": "bob@contoso.test"]) { $1 })
     #expect(variable == named)
     try tool("status", "--broker", "only", "--json", with: all).exits(2, code: "no_client")
+    try tool("logout", "--account", Tool.alice).exits(0)
+    try tool("status", "--account", Tool.alice, "--json", with: all).exits(3, code: "not_signed_in")
     let empty = all.merging(["LLAVERO_GROUP": tool.group + ".empty"]) { $1 }
     try tool.run(["status", "--json"], with: empty).exits(3, code: "not_signed_in")
     #expect(try tool.run(["accounts", "--json"], with: empty).exits(0).json["accounts"] == .array([]))
@@ -128,7 +130,8 @@ struct SignInTests {
     try tool.logIn("bob")
     let result = try tool.run(
       ["logout", "--all", "--browser"] + json,
-      with: ["BROWSER": "/bin/false", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
+      // Without the desktop's programs, which a busy machine may start so slowly that they count as a browser.
+      with: ["BROWSER": "/bin/false", "PATH": "/proc/nonexistent", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
     ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser", hiding: "llavero login")
     #expect(try tool("status").status == 3)
     #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")

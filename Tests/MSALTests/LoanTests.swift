@@ -47,5 +47,26 @@ extension ApplicationTests {
       let error = try await failure { try await alone.accountOfDevice() }
       #expect(error.internalCode == MSALInternalError.internalBrokerNotAvailable.rawValue)
     }
+
+    @Test func `A lender that cannot reach the server is a network failure`() async throws {
+      let directory = try TemporaryDirectory()
+      let server = try RawServer(at: directory.path + "/loan.sock") { target in
+        target.hasPrefix("/loan")
+          ? (200, "", LentThings.terms())
+          : (503, "", LentThings.refusal("temporarily_unavailable", 503, "Offline."))
+      }
+      let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))
+      let terms = try await lender.terms()
+      let config = MSALPublicClientApplicationConfig(
+        clientId: terms.clientID, redirectUri: nil, authority: try MSALAuthority(url: terms.authority.url))
+      config.tokenBroker = lender
+      config.cacheConfig.store = InMemoryStore()
+      let entra = FakeEntra()
+      let application = try MSALPublicClientApplication(
+        configuration: config, transport: entra.server, authenticator: entra.browser)
+      let account = try await application.accountOfDevice()
+      let error = try await failure { try await application.silent(account) }
+      #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorCannotConnectToHost)
+    }
   }
 }

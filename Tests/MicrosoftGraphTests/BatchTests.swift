@@ -100,6 +100,20 @@ struct BatchTests {
     #expect(test.clock.secondsWaited == [3, 12])
   }
 
+  @Test(.conformance(74)) func `Each request of a batch has the policy's attempts and pauses`() async throws {
+    for seconds in [3600, 7] {
+      lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "\(seconds)"], body: "{}"))
+    }
+    let answers = try await test.graph().batch([Self.get("a"), Self.get("b")])
+    #expect(answers.map(\.status) == [429, 200])
+    #expect(test.clock.secondsWaited == [7])
+    lab.inject(LabFault(.batchItem, status: 429, body: "{}"))
+    let first = Self.get("1")
+    lab.inject(LabFault(.batchItem, status: 429, body: "{}"))
+    let once = try await test.graph(retries: GraphRetryPolicy(maximumTries: 2)).batch([first, Self.get("2")])
+    #expect(once.map(\.status) == [200, 200])
+  }
+
   @Test(.conformance(73))
   func `A batch request without a response fails alone`() async throws {
     let ids = (1...25).map { "\($0)" }

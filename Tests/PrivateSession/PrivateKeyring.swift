@@ -167,7 +167,7 @@ public final class PrivateKeyring: Sendable {
   private static let serviceInterface = "org.freedesktop.Secret.Service"
 
   package static func write(_ text: String, to path: String) throws {
-    guard let file = fopen(path, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {
+    guard let file = fopen(path, "we"), fputs(text, file) >= 0, fclose(file) == 0 else {
       throw SetUpFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
   }
@@ -188,6 +188,8 @@ public final class PrivateKeyring: Sendable {
       </policy>
       <limit name="max_match_rules_per_connection">50000</limit>
       <limit name="max_replies_per_connection">50000</limit>
+      <limit name="service_start_timeout">600000</limit>
+      <limit name="auth_timeout">600000</limit>
     </busconfig>
     """
   }

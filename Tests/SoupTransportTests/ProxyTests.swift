@@ -80,9 +80,8 @@ extension TransportTests {
     }
 
     @Test func `A missing proxy is cannotConnect`() async throws {
-      let proxy = TestProxy()
-      proxy.stop()
-      let transport = try proxy.transport(user: "user:secret@")
+      let proxy = "http://user:secret@127.0.0.1:\(ReservedPort.refusing.number)"
+      let transport = try makeTransport(["https_proxy": proxy])
       let text = try await failure(transport, get(443), is: HTTPTransportError.cannotConnect)
       #expect(!text.contains("secret"))
     }

@@ -228,7 +228,7 @@ package final class EtcdCluster: Sendable {
   private func etcdctl(_ arguments: [String]) throws -> Child.Result {
     let user = isProtected.withLock({ $0 }) ? ["--user", "root:root"] : []
     return try Child.run(
-      "etcdctl", arguments + ["--cacert", caBundle, "--command-timeout", "60s"] + user,
+      "etcdctl", arguments + ["--cacert", caBundle, "--command-timeout=60s", "--dial-timeout=60s"] + user,
       environment: Child.plain.merging(["ETCDCTL_API": "3"]) { $1 })
   }
 

@@ -78,7 +78,8 @@ package final class EtcdNode: Sendable {
   package func control(_ arguments: [String], user: String? = nil) throws -> String {
     let user = user.map { ["--user", $0] } ?? []
     return try Child.output(
-      "etcdctl", ["--endpoints=\(endpoint)", "--command-timeout=60s"] + user + arguments,
+      "etcdctl",
+      ["--endpoints=\(endpoint)", "--command-timeout=60s", "--dial-timeout=60s"] + user + arguments,
       environment: Child.plain.merging(["ETCDCTL_API": "3"]) { $1 })
   }
 

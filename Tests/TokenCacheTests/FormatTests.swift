@@ -164,6 +164,16 @@ struct FormatTests {
     let union = CacheDocument(union: [one, other])
     #expect(union.accounts["x"] == account("a.a"))
     #expect(union.accounts["b.b-e-r--"] == account("b.b"))
+    // What moves takes no key that a record of the same shard has.
+    var (ones, others) = (CacheDocument(), CacheDocument())
+    for number in 0..<20 {
+      ones.accounts["x\(number)"] = account("a.\(number)")
+      others.accounts["x\(number)"] = account("b.\(number)")
+      others.accounts["b.\(number)-e-r"] = account("b.\(number)")
+      others.accounts["b.\(number)-e-r"]?.fields["x"] = "x"
+    }
+    let all = CacheDocument(union: [ones, others]).accounts
+    for number in 0..<20 { #expect(all["b.\(number)-e-r"]?.fields["x"] == "x") }
   }
 
   @Test func `A member that is not an object gets another key, and is not lost`() throws {

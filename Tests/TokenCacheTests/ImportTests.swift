@@ -57,6 +57,18 @@ struct ImportTests {
     #expect(document.nonObjectMembers["AppMetadata"]?.count == 2)
   }
 
+  /// R3.21
+  @Test func `A member that moves takes no other member's key`() throws {
+    var document = try CacheDocument(#"{"AppMetadata": {"k": 1}}"#)
+    let other = try CacheDocument(
+      #"{"AppMetadata": {"k": {"client_id": "c", "environment": "e"}, "k-": 7}}"#)
+    for _ in 1...3 {
+      document.merge(other, in: .known)
+      document = try CacheDocument(json: document.json())
+    }
+    #expect(document.nonObjectMembers["AppMetadata"] == ["k-": .integer(7), "k--": .integer(1)])
+  }
+
   /// Fields that are in the keys of others alone.
   @Test(arguments: [
     ("IdToken", "IdToken", #""family_id": "1""#), ("IdToken", "IdToken", #""requested_claims": "{}""#),

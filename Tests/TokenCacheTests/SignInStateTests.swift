@@ -81,6 +81,18 @@ struct SignInStateTests {
     #expect(exported.signInState(of: bob) == .signedIn)
   }
 
+  /// R4.16
+  @Test func `An unknown state in the common shard counts before the account's shard`() async throws {
+    try await test.save()
+    try await test.cache.updateAccountMetadata(clientID: TestCache.client, of: alice) { [alice] in
+      $0.setSignInState(.signedOut, of: alice)
+    }
+    #expect(try await test.accounts().isEmpty)
+    try writeAsBefore(["sign_in_state": "unknown"], of: alice)
+    #expect(try await test.state(of: alice) == .unknown)
+    #expect(try await test.accounts().map(\.homeAccountID) == [alice])
+  }
+
   @Test func `A renewal is refused after an older version signed the account out`() async throws {
     try await test.save()
     try writeAsBefore(["sign_in_state": "signed_out"], of: alice)

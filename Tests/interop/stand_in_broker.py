@@ -203,6 +203,8 @@ class Broker:
             GLib.timeout_add(20, lambda: self.do(connection, method, arguments, invocation))
         elif what == "never":
             self.waiting.append(invocation)
+        elif what.startswith("dbus-error:"):
+            invocation.return_dbus_error(what[11:], "no")
         elif what.startswith("dbus:"):
             invocation.return_dbus_error("org.freedesktop.DBus.Error.Failed", what[5:])
         elif what == "wrong-type":

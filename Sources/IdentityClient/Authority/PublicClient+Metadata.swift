@@ -7,24 +7,30 @@ import TokenCache
 extension PublicClient {
   /// Finds out where an authority's endpoints are, once for each authority and by one request at a time.
   func metadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
-    if let known = knownMetadata.withLock({ $0[authority] }) { return try known.get() }
+    if let known = knownMetadata.withLock({ $0[authority] }),
+      known.until.map({ timing.uptime() < $0 }) ?? true
+    {
+      return try known.result.get()
+    }
     return try await metadataSearches.run(authority) { () async throws(IdentityError) in
       do throws(IdentityError) {
+        let isComplete = try await self.discoverCloud(of: authority)
         let metadata = try await self.searchMetadata(of: authority)
-        self.knownMetadata.withLock { $0[authority] = .success(metadata) }
+        let until = isComplete ? nil : self.timing.uptime() + .seconds(Throttle.pause)
+        self.knownMetadata.withLock { $0[authority] = (.success(metadata), until) }
         return metadata
       } catch {
         // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
-        if error.isOAuthRefusal { self.knownMetadata.withLock { $0[authority] = .failure(error) } }
+        if error.isOAuthRefusal {
+          self.knownMetadata.withLock { $0[authority] = (.failure(error), nil) }
+        }
         throw error
       }
     }
   }
 
   private func searchMetadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
-    let isEntra = authority.kind == .aad
-    if isEntra, !cache.clouds.contains(authority.host) { try await discoverCloud(of: authority) }
-    let host = isEntra ? cache.clouds.preferredNetwork(of: authority.host) : authority.host
+    let host = authority.kind == .aad ? cache.clouds.preferredNetwork(of: authority.host) : authority.host
     let path = authority.address.dropFirst("https://\(authority.host)".count)
     let version = authority.isMicrosofts ? "/v2.0" : ""
     let document = try await fields(at: "https://\(host)\(path)\(version)/.well-known/openid-configuration")
@@ -48,11 +54,14 @@ extension PublicClient {
     }
   }
 
-  /// Asks which other hosts name the authority's cloud. An authority of the application's own is asked
+  /// Asks which other hosts name the authority's cloud, if that is not known. An authority of the application's own is asked
   /// itself, and need not respond; others are looked up with Microsoft.
-  private func discoverCloud(of authority: Authority) async throws(IdentityError) {
+  ///
+  /// - Returns: Whether another request would bring nothing else.
+  private func discoverCloud(of authority: Authority) async throws(IdentityError) -> Bool {
+    guard authority.kind == .aad, !cache.clouds.contains(authority.host) else { return true }
     let isOwn = configuration.knownAuthorities.contains { $0.host == authority.host }
-    guard isOwn || configuration.validateAuthority else { return }
+    guard isOwn || configuration.validateAuthority else { return true }
     let host = isOwn ? authority.host : Authority.default.host
     do throws(IdentityError) {
       let fields = try await fields(
@@ -64,8 +73,10 @@ extension PublicClient {
         throw .authorityValidationFailed("Instance discovery did not recognise the authority.")
       }
       insert(fields["metadata"]?.arrayValue ?? [], about: authority, isTrusted: !isOwn)
+      return true
     } catch  where isOwn {
       log(.debug, "The authority does not say which other hosts it has.", ["reason": log.reason(error)])
+      return !error.isOutage
     }
   }
 

@@ -47,8 +47,7 @@ final class Throttle: Sendable {
 
   /// Notes what a failure means for the next equal request.
   func note(_ error: IdentityError, server: String, person: String, at now: Date) {
-    let retryAfter = error.httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
-    let pause = HTTPDate.secondsToWait(retryAfter, now: now)
+    let pause = error.secondsToWait(at: now)
     if pause != nil || error.httpStatus == 429 || (error.httpStatus ?? 0) >= 500 {
       add(error, for: server, seconds: pause ?? Self.pause, at: now)
     } else if error.forSilentRequest.code == .interactionRequired {
@@ -76,5 +75,13 @@ final class Throttle: Sendable {
     entries.withLock { entries in
       entries = entries.filter { $0.value.error.forSilentRequest.code != .interactionRequired }
     }
+  }
+}
+
+extension IdentityError {
+  /// How long the server asks to be left alone: its `Retry-After` field.
+  func secondsToWait(at now: Date) -> Double? {
+    let field = httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
+    return HTTPDate.secondsToWait(field, now: now)
   }
 }

@@ -35,24 +35,26 @@ struct DeviceFlow: Sendable {
     // The next poll waits for the interval, also after a failure (RFC 8628, section 3.5).
     poll.isRepeatable = false
     var interval = authorization.code.interval
+    var pause = interval
     while true {
-      guard client.timing.uptime() + interval < start + authorization.lifetime else {
+      guard client.timing.uptime() + pause < start + authorization.lifetime else {
         throw IdentityError(
           .deviceCodeExpired, "The code was not entered in time.", advice: "Start the sign-in again.")
       }
-      try await client.timing.wait(interval)
+      try await client.timing.wait(pause)
       if Task.isCancelled { throw .cancelled }
       let fields: JSONObject
       do throws(IdentityError) {
         fields = try await poll.send()
       } catch {
-        if error.isRefusal("authorization_pending") { continue }
+        let isPending = error.isRefusal("authorization_pending")
         // A response that cannot be read is a proxy's.
-        guard error.isRefusal("slow_down") || error.isOutage || error.code == .invalidResponse else {
-          throw error
-        }
+        guard isPending || error.isRefusal("slow_down") || error.isOutage || error.code == .invalidResponse
+        else { throw error }
         // A server that fails or cannot be reached is asked less often too.
-        interval += Self.slowDown
+        if !isPending { interval += Self.slowDown }
+        let asked = min(error.secondsToWait(at: client.now()) ?? 0, Throttle.longestPause)
+        pause = max(interval, .seconds(asked))
         continue
       }
       let result = try await GrantResponse(

@@ -27,15 +27,20 @@ extension PublicClient {
       try await cache.removeAccount(account.homeAccountID, clientID: configuration.clientID)
       return
     }
-    // Else the broker would bring back accounts that signed out of this client or another one.
-    let hasBroker = broker != nil && configuration.brokerPolicy != .off
-    let signedOut = hasBroker ? await accountsToWipe(account, options) : [:]
+    // Else a session of the browser would sign the account in again, or the broker would bring back accounts that signed out
+    // of this client or another one.
+    var signedOut: [String: Set<String>] = [:]
+    if broker != nil && configuration.brokerPolicy != .off {
+      signedOut = await accountsToWipe(account, options)
+    } else if !options.wipeCacheForAllAccounts {
+      signedOut[configuration.clientID] = [account.homeAccountID]
+    }
     if options.wipeCacheForAllAccounts {
       try await cache.clear()
     } else {
       try await cache.removeAccount(account.homeAccountID)
     }
-    if hasBroker { try await cache.markSignedOut(signedOut) }
+    if !signedOut.isEmpty { try await cache.markSignedOut(signedOut) }
   }
 
   /// The accounts that are wiped, by the clients that know them.

@@ -135,10 +135,11 @@ struct SilentFlow: Sendable {
     guard let tokens = cache?.refreshTokens(for: lookup), !tokens.isEmpty else {
       // They may stand under another name of the host, which its cloud's discovery tells.
       func isKnown() -> Bool { client.cache.clouds.contains(resolved.authority.host) }
-      if resolved.authority.kind == .aad, !isKnown(),
-        (try? await client.metadata(of: resolved.authority)) != nil, isKnown()
-      {
-        return try await current.renew()
+      if resolved.authority.kind == .aad, !isKnown() {
+        do throws(IdentityError) {
+          _ = try await client.metadata(of: resolved.authority)
+        } catch  where !error.isOutage && error.code != .cancelled {}
+        if isKnown() { return try await current.renew() }
       }
       throw IdentityError(
         .interactionRequired,
@@ -211,7 +212,7 @@ extension SilentFlow {
     return AuthenticationResult(
       accessToken: token.secret, tokenType: token.tokenType,
       expiresOn: isExtendedLifetime ? found.lifetime.extendedExpiresOn : found.lifetime.expiresOn,
-      scopes: token.target.split(separator: " ").map(String.init), idToken: found.idToken?.secret,
+      scopes: RequestedScopes.granted(in: token.target), idToken: found.idToken?.secret,
       claims: found.idToken?.claims, account: cached.account,
       tenantProfile: cached.account.tenantProfiles.first { $0.tenantID == tenant },
       authority: issued ?? authority, correlationID: request.correlationID,

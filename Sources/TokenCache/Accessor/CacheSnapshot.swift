@@ -47,7 +47,7 @@ public struct CacheSnapshot: Sendable {
       accounts.removeAll { account in
         let id = account.homeAccountID
         return !contents[cache.shard(id)]
-          .isSignedIn(id, to: clientID, of: family, olderState: states[id.normalized] ?? .unknown)
+          .isSignedIn(id, to: clientID, of: family, olderState: states[id.normalized])
       }
     }
     guard accounts.isEmpty else { return accounts }

@@ -18,13 +18,9 @@ extension TokenCacheAccessor {
 extension CacheDocument {
   /// Whether the account of this shard is signed in to a client. What the shard without an account says counts.
   func isSignedIn(
-    _ homeAccountID: String, to clientID: String, of family: String?, olderState: SignInState
+    _ homeAccountID: String, to clientID: String, of family: String?, olderState: SignInState?
   ) -> Bool {
-    var state = olderState
-    if state == .unknown {
-      state = accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown
-    }
-    switch state {
+    switch olderState ?? accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown {
     case .signedIn: return true
     case .signedOut: return false
     case .unknown:

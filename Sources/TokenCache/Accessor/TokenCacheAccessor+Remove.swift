@@ -26,13 +26,14 @@ extension TokenCacheAccessor {
     let (account, common) = (shard(homeAccountID), commonShard)
     let metadata = clientID.map { place(ofMetadata: $0, of: homeAccountID) }
     // A program that ignores the format's rules may have put records of the account into other shards.
-    let others = try await contents(.all).documents.filter {
+    let all = try await contents(.all)
+    let others = all.documents.filter {
       ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
     }.keys.sorted { $0.rawValue < $1.rawValue }
     // The shard without an account is written last: a failure in between leaves an account without tokens.
     let shards = [account] + others + [common]
-    return try await store.update(shards, in: group) { contents in
-      let removed = shards.flatMap { shard in
+    let removed = try await store.update(shards, in: group) { contents in
+      let removed = shards.map { shard in
         contents[shard].removeCredentials { credential in
           isMeant(credential.homeAccountID, credential.environment) && clientID.matches(credential.clientID)
         }
@@ -51,6 +52,29 @@ extension TokenCacheAccessor {
       }
       return removed
     }
+    try await checkGone(zip(shards, removed).filter(\.1.isEmpty).map(\.0), in: all) { document in
+      document.credentials.contains {
+        isMeant($0.credential.homeAccountID, $0.credential.environment)
+          && clientID.matches($0.credential.clientID)
+      }
+    }
+    return removed.flatMap(\.self)
+  }
+
+  /// Checks that the parts of a group from which an update removed nothing have nothing of what was read there. Of a whole
+  /// group, the keyring's store takes the part from what an item holds (`CacheFormat.md`, section 5).
+  private func checkGone(
+    _ shards: [ShardID], in contents: GroupContents, where isLeft: (CacheDocument) -> Bool
+  ) async throws(CacheError) {
+    func hasSome(_ contents: GroupContents) -> Bool {
+      shards.contains { contents.documents[$0].map(isLeft) ?? false }
+    }
+    guard hasSome(contents), hasSome(try await store.read(.all, in: group)) else { return }
+    throw CacheError(
+      .refused, "Tokens were left in an item of the keyring that is not the one for them.",
+      advice:
+        "\"llavero clear --all\" removes it; one with attributes of another program, the keyring's own program."
+    )
   }
 
   /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.
@@ -93,7 +117,7 @@ extension TokenCacheAccessor {
     _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,
     signingOutOf clientID: String? = nil, where isRemoved: @escaping @Sendable (Credential) -> Bool
   ) async throws(CacheError) -> [Credential] {
-    var removed: [Credential] = []
+    var (removed, unchanged): ([Credential], [ShardID]) = ([], [])
     for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
     where sections.contains(where: { document[$0].values.contains(where: isRemoved) }) {
       let accounts = Set(
@@ -103,11 +127,16 @@ extension TokenCacheAccessor {
       let shards = Set([shard] + places.flatMap(\.shards)).sorted {
         $1 == commonShard || $0 != commonShard && $0.rawValue < $1.rawValue
       }
-      removed += try await store.update(shards, in: group) { contents in
+      let new = try await store.update(shards, in: group) { contents in
         let removed = contents[shard].removeCredentials(in: sections, where: isRemoved)
         if !removed.isEmpty { for place in places { contents.signOut(place) } }
         return removed
       }
+      removed += new
+      if new.isEmpty { unchanged.append(shard) }
+    }
+    try await checkGone(unchanged, in: contents) { document in
+      sections.contains { document[$0].values.contains(where: isRemoved) }
     }
     return removed
   }

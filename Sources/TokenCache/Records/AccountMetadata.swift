@@ -49,11 +49,13 @@ public struct AccountMetadata: CacheRecord {
     SignInState(of: account(homeAccountID))
   }
 
-  /// The states of all accounts in the metadata, by their normalized ids.
+  /// The states of all accounts in the metadata that have one, by their normalized ids.
   var signInStates: [String: SignInState] {
     let accounts = accounts
-    return Dictionary(accounts.keys.map { ($0.normalized, [$0]) }, uniquingKeysWith: +).mapValues { names in
-      SignInState(of: accounts[Self.preferred(names) ?? ""]?.objectValue)
+    let names = Dictionary(accounts.keys.map { ($0.normalized, [$0]) }, uniquingKeysWith: +)
+    return names.compactMapValues { names in
+      let account = accounts[Self.preferred(names) ?? ""]?.objectValue
+      return account?["sign_in_state"] == nil ? nil : SignInState(of: account)
     }
   }
 

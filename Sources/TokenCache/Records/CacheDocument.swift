@@ -89,9 +89,11 @@ extension CacheDocument {
   /// A record takes precedence over a member that is not an object and has the same key; that one gets the next free key.
   private func members(of section: some CacheSection) -> JSONObject {
     var members = self[keyPath: section.records].mapValues { JSONValue.object($0.fields) }
-    for (key, member) in (nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
-      members[members.freeKey(key)] = member
-    }
+    let odd = nonObjectMembers[section.name] ?? [:]
+    if odd.isEmpty { return members }
+    let moved = odd.filter { members[$0.key] != nil }.sorted { $0.key < $1.key }
+    members.merge(odd) { record, _ in record }
+    for (key, member) in moved { members[members.freeKey(key)] = member }
     return members
   }
 

@@ -35,8 +35,14 @@ extension CacheRecord {
   package func string(_ field: String) -> String? { fields[field]?.stringValue.nonBlank }
 
   /// The moment in a field of decimal seconds since 1970, written as a string or, by some libraries, as a
-  /// number. Moments outside the years 1 to 9999 are `nil`.
+  /// number. Moments outside the years 1 to 9999 are `nil`, and so are texts in another form than JSON's numbers.
   package func date(_ field: String) -> Date? {
+    if let text = fields[field]?.stringValue?.utf8,
+      text.first.map({ $0 == 0x2d || (0x30...0x39).contains($0) }) != true || text.contains(0x78)
+        || text.contains(0x58)
+    {
+      return nil
+    }
     guard let seconds = fields[field]?.numberValue, (-62_135_596_800..<253_402_300_800).contains(seconds)
     else { return nil }
     return Date(timeIntervalSince1970: seconds)

@@ -3,24 +3,36 @@ extension CacheDocument {
   /// different records under one key, one of them gets another key.
   package init(union shards: [CacheDocument]) {
     self.init()
-    for shard in shards { formUnion(shard) }
+    for shard in shards {
+      for section in Self.recordSections { formUnion(shard, of: section) }
+      otherSections.formUnion(shard.otherSections)
+    }
+    for shard in shards { for section in Self.sections { formUnionOfMembers(shard, of: section) } }
     accountMetadata = AccountMetadata.union(of: shards.map(\.accountMetadata))
   }
 
-  private mutating func formUnion(_ other: CacheDocument) {
-    for section in Self.recordSections { formUnion(other, of: section) }
-    otherSections.formUnion(other.otherSections)
-    for (section, members) in other.nonObjectMembers {
-      var known = nonObjectMembers[section] ?? [:]
-      for (key, member) in members.sorted(by: { $0.key < $1.key }) where known[key] != member {
-        known[known.freeKey(key)] = member
-      }
-      nonObjectMembers[section] = known.isEmpty ? nil : known
+  /// Adds the members that are not objects, each under the first key, from its own, that neither a record nor another member
+  /// has.
+  private mutating func formUnionOfMembers(_ other: CacheDocument, of section: some CacheSection) {
+    let records = self[keyPath: section.records]
+    for (key, member) in (other.nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let known = nonObjectMembers[section.name] ?? [:]
+      let place = records.freeKey(key) { known[$0] != nil && known[$0] != member }
+      nonObjectMembers[section.name, default: [:]][place] = member
     }
   }
 
-  private mutating func formUnion(_ other: CacheDocument, of section: some CacheSection) {
+  private mutating func formUnion<Record>(_ other: CacheDocument, of section: some CacheSection<Record>) {
+    var taken: [(key: String, record: Record)] = []
     for (key, record) in other[keyPath: section.records] {
+      if self[keyPath: section.records][key] == nil {
+        self[keyPath: section.records][key] = record
+      } else {
+        taken.append((key, record))
+      }
+    }
+    // Last, so that none takes a key that another has.
+    for (key, record) in taken.sorted(by: { $0.key < $1.key }) {
       self[keyPath: section.records].put(record, at: key)
     }
   }
@@ -81,10 +93,19 @@ extension CacheDocument {
     counting summary: inout ImportSummary
   ) {
     self[keyPath: section.records].merge(other[keyPath: section.records], in: clouds, counting: &summary)
+    let records = self[keyPath: section.records]
+    let members = other.nonObjectMembers[section.name] ?? [:]
+    // A member of ours whose key a record took gets the next that none of theirs has.
+    for (key, member) in (nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key < $1.key })
+    where records[key] != nil {
+      nonObjectMembers[section.name]?[key] = nil
+      let known = nonObjectMembers[section.name] ?? [:]
+      nonObjectMembers[section.name]?[records.freeKey(key) { known[$0] != nil || members[$0] != nil }] =
+        member
+    }
     // A member that is not an object gets the next key if a record has its own, and is recognized there again. The longer
     // keys come first, so that none takes another's key.
-    let records = self[keyPath: section.records]
-    for (key, member) in (other.nonObjectMembers[section.name] ?? [:]).sorted(by: { $0.key > $1.key }) {
+    for (key, member) in members.sorted(by: { $0.key > $1.key }) {
       let place = records.freeKey(key) { place in
         guard place != key, let mine = nonObjectMembers[section.name]?[place] else { return false }
         return mine != member
@@ -183,18 +204,20 @@ extension Dictionary where Key == String, Value: CacheRecord {
         rest.append((key, record))
       }
     }
-    var shared: [RecordIdentity: String] = [:]
-    for (key, record) in self where matches[key] == nil {
+    var shared: [RecordIdentity: [String]] = [:]
+    for (key, record) in self.sorted(by: { $0.key < $1.key }) where matches[key] == nil {
       guard let identity = record.sharedIdentity(under: key, in: clouds) else { continue }
-      shared[identity] = shared[identity].map { Swift.min($0, key) } ?? key
+      shared[identity, default: []].append(key)
     }
     var new: [(key: String, record: Value)] = []
     // Only one is imported for it, preferably one with a present key: a second import would find it no longer.
     let places = rest.map { (isNew: self[$0.key] == nil ? 1 : 0, entry: $0) }
     for (_, (key, record)) in places.sorted(by: { ($0.isNew, $0.entry.key) < ($1.isNew, $1.entry.key) }) {
-      if let match = record.sharedIdentity(under: key, in: clouds).flatMap({ shared.removeValue(forKey: $0) })
+      if let identity = record.sharedIdentity(under: key, in: clouds), let left = shared[identity],
+        let index = left.firstIndex(of: key) ?? left.indices.first
       {
-        matches[match, default: []].append((key, record))
+        matches[left[index], default: []].append((key, record))
+        shared[identity]?.remove(at: index)
       } else {
         new.append((key, record))
       }

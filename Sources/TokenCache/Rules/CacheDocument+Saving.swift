@@ -26,10 +26,11 @@ extension CacheDocument {
     let identity = token.identity(in: clouds)
     let same = refreshTokens.filter { $0.value.identity(in: clouds) == identity }
     if same.count == 1, let only = same.first?.value, only.secret == token.secret { return }
-    if same.isEmpty, let family = token.sharedIdentity(under: token.serializedKey, in: clouds),
+    let own = token.serializedKey
+    if same.isEmpty, let family = token.sharedIdentity(under: own, in: clouds),
       let (key, older) = refreshTokens.filter({ $0.value.sharedIdentity(under: $0.key, in: clouds) == family }
       )
-      .min(by: { $0.key < $1.key })
+      .min(by: { ($0.key == own ? 0 : 1, $0.key) < ($1.key == own ? 0 : 1, $1.key) })
     {
       refreshTokens[key] = token.replacing(older)
     } else {

@@ -30,7 +30,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
       records), removed], failed: [name, path, code, message, advice].
       """)
 
-  @Argument(help: "Plaintext caches to move (default: list all caches).", completion: .caches)
+  @Argument(help: "Plaintext caches to move (default: list all caches).", completion: .plaintextCaches)
   var names: [String] = []
 
   @Flag(help: "Move all plaintext caches.")

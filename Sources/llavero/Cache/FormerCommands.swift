@@ -102,10 +102,9 @@ extension Clear {
   func removeDamaged() async throws {
     let (group, store) = (options.group, try options.cache.store)
     let problems = try await options.cache.snapshot().problems
-    let entries = UnreadableEntries(problems, in: group)
-    if let entries, !isDryRun {
-      if !yes { try entries.confirm(advice: Self.confirmationAdvice) }
-      try await entries.remove(from: store)
+    var entries = UnreadableEntries(problems, in: group)
+    if let found = entries, !isDryRun {
+      entries = try await found.remove(from: store, isConfirmed: yes, advice: Self.confirmationAdvice)
     } else if !isDryRun, try await store.groups().contains(group) {
       // What remains of a group without entries, such as items without a secret.
       _ = try await store.remove(.damaged, in: group)

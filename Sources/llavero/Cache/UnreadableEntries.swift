@@ -30,7 +30,7 @@ struct UnreadableEntries: Sendable {
   }
 
   /// Names each entry and asks whether to remove them. The advice says what to do without a terminal.
-  func confirm(advice: String) throws(Failure) {
+  private func confirm(advice: String) throws(Failure) {
     try Terminal.requirePerson("Nothing was removed from \(group.name)", advice: advice)
     descriptions("would be").forEach(Terminal.error)
     let question =
@@ -41,8 +41,21 @@ struct UnreadableEntries: Sendable {
     }
   }
 
-  func remove(from store: any CacheStore) async throws(CacheError) {
+  /// Removes or accepts the entries, after a person agreed to each unless `isConfirmed`: it asks again where there are others
+  /// by then.
+  ///
+  /// - Returns: Those that it was done to; `nil` if none was left.
+  func remove(from store: any CacheStore, isConfirmed: Bool, advice: String) async throws -> Self? {
+    var entries = self
+    while true {
+      if !isConfirmed { try entries.confirm(advice: advice) }
+      guard let present = Self(try await store.read(.all, in: group).problems, in: group) else { return nil }
+      let isSame = present.problems == entries.problems
+      entries = present
+      if isConfirmed || isSame { break }
+    }
     _ = try await store.remove(.damaged, in: group)
+    return entries
   }
 }
 

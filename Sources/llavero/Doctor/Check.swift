@@ -34,7 +34,7 @@ struct CheckedSetup: Sendable {
 
   /// Returns a command of the tool on the same store, quoted for a shell.
   func command(_ words: String...) -> String {
-    "llavero " + words.map(shellQuoted).joined(separator: " ") + options.repeated
+    options.beforeCommand + "llavero " + words.map(shellQuoted).joined(separator: " ") + options.repeated
   }
 }
 

@@ -176,15 +176,16 @@ private struct Fixes {
   }
 
   private mutating func remove(_ entries: UnreadableEntries, _ check: String) async throws -> Bool {
-    if !isConfirmed {
-      do throws(Failure) {
-        try entries.confirm(advice: "Run: " + setup.command("doctor", "--fix", "--yes"))
-      } catch {
-        refusal = refusal ?? error
-        return false
-      }
+    let removed: UnreadableEntries?
+    do {
+      removed = try await entries.remove(
+        from: setup.store, isConfirmed: isConfirmed,
+        advice: "Run: " + setup.command("doctor", "--fix", "--yes"))
+    } catch let error as Failure {
+      refusal = refusal ?? error
+      return false
     }
-    try await entries.remove(from: setup.store)
+    guard let entries = removed else { return true }
     if !isQuiet { entries.descriptions("was").forEach(Terminal.out) }
     fixed += entries.problems.map {
       [

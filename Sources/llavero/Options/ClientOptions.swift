@@ -204,7 +204,8 @@ extension SignsIn {
     // Only a user name can be proposed to the browser.
     let name = account.named.flatMap { $0.contains("@") ? ["--account", $0] : nil } ?? []
     let words = ["llavero", "login"] + (options + scopes).flatMap(\.self) + name
-    return words.map(shellQuoted).joined(separator: " ") + client.cache.store.repeated
+    let store = client.cache.store
+    return store.beforeCommand + words.map(shellQuoted).joined(separator: " ") + store.repeated
   }
 }
 

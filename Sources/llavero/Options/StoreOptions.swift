@@ -88,6 +88,11 @@ struct StoreOptions: ParsableArguments {
     return access
   }
 
+  /// The beginning of a command line that uses the store here although the settings name a lender.
+  var beforeCommand: String {
+    origin == .store && Settings.current.origin?.socket != nil ? "LLAVERO_FROM=off " : ""
+  }
+
   /// The end of a command line that is to use the same store, as a shell takes it: what this one says of the store.
   /// What the environment and the configuration say holds for that one too, but for an open file.
   var repeated: String {

@@ -13,9 +13,12 @@ extension CompletionKind {
     Completion.find(words) { try await $0.accounts().map { printable($0.username ?? $0.homeAccountID) } }
   }
   static let groups = CompletionKind.custom { words, _, _ in
-    Completion.find(words) { try await $0.store.groups().map(\.name) }
+    // The group's name may be unfinished itself.
+    Completion.find(words, without: "--group") { try await $0.store.groups().map(\.name) }
   }
-  static let caches = CompletionKind.custom { _, _, _ in PeerRegistry().caches.map { printable($0.name) } }
+  static let plaintextCaches = CompletionKind.custom { _, _, _ in
+    PeerRegistry().caches.filter { $0.file != nil }.map { printable($0.name) }
+  }
 }
 
 /// Candidates for a shell's completion, found without a prompt, the network or error messages.
@@ -52,9 +55,10 @@ enum Completion {
 
   /// Finds candidates in the cache that the command line names so far. Blocks: not for a thread of Swift's pool.
   fileprivate static func find(
-    _ words: [String], in search: @escaping @Sendable (TokenCacheAccessor) async throws -> [String]
+    _ words: [String], without option: String? = nil,
+    in search: @escaping @Sendable (TokenCacheAccessor) async throws -> [String]
   ) -> [String] {
-    guard let cache = cache(words) else { return [] }
+    guard let cache = cache(words, without: option) else { return [] }
     // The semaphore orders its uses.
     nonisolated(unsafe) var found: [String] = []
     let end = DispatchSemaphore(value: 0)
@@ -68,8 +72,8 @@ enum Completion {
   }
 
   /// The cache that the words name; `nil` for one that is not on this machine.
-  private static func cache(_ words: [String]) -> TokenCacheAccessor? {
-    let names = ["--store", "--group", "--key", "--collection"]
+  private static func cache(_ words: [String], without option: String?) -> TokenCacheAccessor? {
+    let names = ["--store", "--group", "--key", "--collection"].filter { $0 != option }
     var arguments: [String] = []
     for (option, value) in zip(words, words.dropFirst()) where names.contains(option) && !value.isEmpty {
       arguments += [option, value]

@@ -12,7 +12,7 @@ enum AccountList {
     let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name).map {
       (account: $0, origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
     }
-    if !isEmptyAllowed, accounts.isEmpty {
+    if !isEmptyAllowed, !accounts.map(\.account).areSignedIn(in: snapshot) {
       try snapshot.checkComplete()
       throw Failure.notSignedIn(name, in: snapshot)
     }
@@ -49,6 +49,17 @@ enum AccountList {
       "home_account_id": account.homeAccountID, "username": account.username,
       "environment": account.environment, "origin": origin, "tenant_profiles": profiles,
     ]
+  }
+}
+
+extension [Account] {
+  /// Whether there is a token of one of them, or the broker has: signing out leaves an account's record.
+  fileprivate func areSignedIn(in snapshot: CacheSnapshot) -> Bool {
+    if contains(where: \.isBrokers) { return true }
+    let ids = Set(map { $0.homeAccountID.lowercased() })
+    return snapshot.document.credentials.contains {
+      $0.credential.homeAccountID.map { ids.contains($0.lowercased()) } ?? false
+    }
   }
 }
 

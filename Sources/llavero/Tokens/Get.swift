@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import HTTPTypes
 import IdentityClient
@@ -14,7 +15,7 @@ struct Get: AsyncParsableCommand, SignsIn {
     discussion: """
       Prints the response as the server sent it. On a terminal, an object is a table of names and values, and \
       control characters are replaced. The token is sent to Graph's own host only; LLAVERO_GRAPH_URL sets \
-      another.
+      another, and the configuration file does for clouds that are not known.
 
       With --all it gets all pages of a list and prints the elements: as one JSON array, or with --lines as \
       one JSON object a line. A page that the list names is not requested if it is on another host, not https, \
@@ -172,13 +173,17 @@ extension ClientOptions {
   }
 
   private func graphCloud(for authority: Authority) throws -> GraphCloud {
+    let own = GraphCloud.cloud(for: authority)
     if let address = Settings.current.graphURL {
       guard let url = URL(string: address) else {
         throw GraphError(.invalidRequest, "Invalid LLAVERO_GRAPH_URL: expected an address, not \(address).")
       }
-      return try GraphCloud(baseURL: url)
+      let named = try GraphCloud(baseURL: url)
+      // What the file says is about the file's authority: a known cloud's tokens go to a Graph of that cloud.
+      let isVariable = !(processEnvironment()[Setting.graphURL.variable] ?? "").isEmpty
+      if own == nil || isVariable || named.serves(authority) { return named }
     }
-    guard let cloud = GraphCloud.cloud(for: authority) else {
+    guard let cloud = own else {
       throw Failure(
         "no_graph", "There is no Microsoft Graph for \(authority).", code: .usage,
         advice: "Set LLAVERO_GRAPH_URL, such as to https://graph.microsoft.com/v1.0.")
