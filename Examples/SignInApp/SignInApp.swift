@@ -17,10 +17,16 @@ struct SignInApp {
       }
       let application = try MSALPublicClientApplication(configuration: configuration)
 
-      let result: MSALResult
+      var silent: MSALResult?
       if let account = try application.allAccounts().first {
         let parameters = MSALSilentTokenParameters(scopes: scopes, account: account)
-        result = try await application.acquireTokenSilent(with: parameters)
+        do {
+          silent = try await application.acquireTokenSilent(with: parameters)
+        } catch let error as NSError where error.isInteractionRequired {}
+      }
+      let result: MSALResult
+      if let silent {
+        result = silent
       } else {
         let parameters = MSALDeviceCodeTokenParameters(scopes: scopes) { code in
           print(printable(code.message))
@@ -39,5 +45,11 @@ struct SignInApp {
   private static func printable(_ text: String) -> String {
     let unsafe = CharacterSet.controlCharacters.union(.newlines)
     return text.components(separatedBy: unsafe).joined(separator: "\u{FFFD}")
+  }
+}
+
+extension NSError {
+  fileprivate var isInteractionRequired: Bool {
+    domain == MSALErrorDomain && code == MSALError.interactionRequired.rawValue
   }
 }

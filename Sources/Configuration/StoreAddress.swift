@@ -23,7 +23,7 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
   }
 
   /// What an address may be, for messages and help.
-  public static let forms = "keyring, file, file:DIR or etcd+https://HOST:PORT,…/PREFIX"
+  public static let forms = "keyring, file, file:DIR or etcd+https://HOST:PORT,HOST:PORT/PREFIX"
 
   /// Reads an address. A directory is relative to the working directory.
   ///

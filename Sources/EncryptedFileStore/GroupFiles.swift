@@ -204,9 +204,15 @@ struct GroupWrite {
     do throws(PrivateFileError) {
       try directory.write(
         files.compactMap { name, bytes in bytes.map { (name + GroupFiles.newSuffix, $0) } })
-      try turn.announce { () throws(PrivateFileError) in try putInPlace() }
     } catch {
       throw error.whileWriting
+    }
+    do throws(PrivateFileError) {
+      try turn.announce { () throws(PrivateFileError) in try putInPlace() }
+    } catch {
+      // The next holder of the lock keeps what is in place.
+      let failure = error.whileWriting
+      throw CacheError(failure.code, failure.message, underlyingError: error).withUnknownOutcome
     }
   }
 

@@ -104,8 +104,11 @@ struct GroupFindings {
   /// of errors. Files of a later version, or of a key that may be found again, stay.
   var repaired: (manifest: Manifest, removed: [ShardID], count: Int) {
     var repaired = (try? manifest.get()) ?? Manifest(sequence: 0)
-    // A file that was put back once may be put back again, and its number must not be used again.
-    repaired.sequence = max(repaired.sequence, Manifest.newSequence)
+    // A file that was put back once may be put back again, and its number must not be used again. Where all that is there is
+    // current, the next number is one more: by that an interrupted removal is completed.
+    if errors.contains(where: { $0.error != .missing }) {
+      repaired.sequence = max(repaired.sequence, Manifest.newSequence)
+    }
     var removed: [ShardID] = []
     var count = if case .failure = manifest { 1 } else { 0 }
     for (id, shard) in shards {

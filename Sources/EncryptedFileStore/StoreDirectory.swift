@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GLibSupport
+import Glibc
 import Sealing
 import StoreSupport
 import TokenCache
@@ -138,11 +139,20 @@ struct StoreDirectory {
   }
 
   private func keysFile() throws(CacheError) -> [UInt8]? {
-    do {
-      return try PrivateDirectory.existing(at: path)?.read(Self.keysName, limit: SealedKeys.maximumSize)
+    let beginning: [UInt8]
+    do throws(PrivateFileError) {
+      guard let directory = try PrivateDirectory.existing(at: path) else { return nil }
+      do throws(PrivateFileError) {
+        return try directory.read(Self.keysName, limit: SealedKeys.maximumSize)
+      } catch .system(_, _, EFBIG) {
+        beginning = try directory.beginning(of: Self.keysName, size: 16)
+      }
     } catch {
       throw error.whileReading
     }
+    let problem = SealedKeys.problem(ofTooLarge: beginning)
+    throw problem.cacheError(
+      of: "\(path)/\(Self.keysName)", advice: problem.code == .damaged ? withoutKeys : nil)
   }
 
   private func write(_ file: [UInt8], in root: PrivateDirectory) throws(CacheError) {

@@ -186,8 +186,16 @@ final class EtcdBackend: StoreBackend {
       return (Array(damaged.prefix(Self.removalStep)), damaged.count <= Self.removalStep)
     }
     _ = try read(.some([]), of: group)
-    let shards = try shards(in: names.group(group)).map { EtcdWrite.Removable($0.id, $0.modRevision) }
-    return (Array(shards.prefix(Self.removalStep)), shards.count <= Self.removalStep)
+    // Of a large group only the first keys: etcd reads the values for each that it lists.
+    var (shards, rest): ([EtcdWrite.Removable], EtcdRange?) = ([], names.group(group))
+    while let range = rest, shards.count <= Self.removalStep {
+      let page = try page(of: range, limit: 2 * Self.removalStep)
+      for value in page.values {
+        if case .shard(let id, _) = names.part(value.key) { shards.append((id, value.modRevision)) }
+      }
+      rest = page.hasMore ? page.values.last.map { range.after($0.key) } : nil
+    }
+    return (Array(shards.prefix(Self.removalStep)), rest == nil && shards.count <= Self.removalStep)
   }
 }
 
@@ -340,7 +348,9 @@ extension EtcdBackend {
 
   private func unseal(_ value: EtcdValue) throws(CacheError) {
     guard value.value.count <= SealedKeys.maximumSize else {
-      throw EtcdFailure.malformed("\(names.keys) is longer than it can be").cacheError
+      let problem = SealedKeys.problem(ofTooLarge: Array(value.value.prefix(16)))
+      throw problem.cacheError(
+        of: "etcd's value \(names.keys)", advice: problem.code == .damaged ? Self.withoutKeys : nil)
     }
     try access.keys.unseal(
       value.value, called: "etcd's value \(names.keys)", advice: Self.withoutKeys, cancellable)

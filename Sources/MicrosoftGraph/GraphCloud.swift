@@ -45,7 +45,7 @@ public struct GraphCloud: Sendable, Hashable {
 
   /// Whether this is a known Graph of the authority's cloud.
   package func serves(_ authority: Authority) -> Bool {
-    issuer == CloudInstances.known.canonical(authority.host)
+    issuer != nil && issuer == Self.cloud(for: authority)?.issuer
   }
 
   /// Makes a cloud from a configured URL, such as that in `LLAVERO_GRAPH_URL`.

@@ -130,7 +130,9 @@ public enum SealedFormat {
   }
 
   /// What a file is whose size is more than this version's most, by its first 16 bytes.
-  package static func problem(ofTooLarge beginning: [UInt8]) -> SealError {
+  package static func problem(
+    ofTooLarge beginning: [UInt8], magic: [UInt8] = magic
+  ) -> SealError {
     guard beginning.count >= 16, beginning.starts(with: magic) else { return .notSealed }
     let version: UInt32 = beginning.bigEndian(at: 8)
     return version == Self.version ? .corrupt : .newerVersion(version)

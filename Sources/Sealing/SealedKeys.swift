@@ -98,6 +98,11 @@ package enum SealedKeys {
     }
   }
 
+  /// What a value is that is larger than this version's most, by its first 16 bytes.
+  package static func problem(ofTooLarge beginning: [UInt8]) -> SealError {
+    SealedFormat.problem(ofTooLarge: beginning, magic: magic)
+  }
+
   /// The size of the portal's token in a file, in bytes.
   private static func tokenSize(_ file: [UInt8]) -> Int {
     let kind: UInt32 = file.bigEndian(at: 16)

@@ -23,6 +23,8 @@ public final class StoreKeys: Sendable {
     var source: KeySource
     /// The exact `keys` value that was unsealed, and its contents.
     var unsealed: (value: [UInt8], keys: DataKeys)?
+    /// How often the value was replaced by one that another key opens, or the same key anew.
+    var changes = 0
   }
 
   /// The underlying error when the keys must be unsealed first, or again.
@@ -165,7 +167,7 @@ public final class StoreKeys: Sendable {
     func put(_ keys: DataKeys) throws(CacheError) {
       let value = SealedKeys.seal(keys, header, with: key)
       try write(value)
-      state.withLock { $0 = State(source: newSource, unsealed: (value, keys)) }
+      state.withLock { $0 = State(source: newSource, unsealed: (value, keys), changes: $0.changes + 1) }
     }
     let keys = DataKeys(current: DataKeys.Key(), older: old.all)
     try put(keys)
@@ -182,11 +184,14 @@ public final class StoreKeys: Sendable {
   ) async throws(CacheError) -> RekeySummary {
     var attempts = 0
     while true {
-      let source = state.withLock(\.source)
+      let (source, changes) = state.withLock { ($0.source, $0.changes) }
       let timeout = source.timeout(timeout) + (newSource ?? source).timeout(timeout) + .seconds(600)
       do throws(CacheError) {
         return try await run(timeout: timeout, work)
-      } catch  where error.underlyingError is NotUnsealed && attempts < 8 {
+      } catch {
+        guard error.underlyingError is NotUnsealed, attempts < 8 else {
+          throw state.withLock(\.changes) == changes ? error : error.afterChangeOfKeys
+        }
         attempts += 1
         try await store.open(makingStore: false)
       }
@@ -203,5 +208,15 @@ public final class StoreKeys: Sendable {
     try await queue.run(
       timeout: timeout, onCancel: CacheError(.cancelled, "Waiting for the store's key was cancelled."),
       onTimeout: CacheError(.timedOut, "Reading the store's key timed out.", advice: "Try again."), work)
+  }
+}
+
+extension CacheError {
+  /// The error of a change of keys that failed when the new key was in force.
+  fileprivate var afterChangeOfKeys: CacheError {
+    CacheError(
+      code, "The new key opens the store by now, and the old one no longer. \(message)",
+      advice: "Keep the new key. To finish, run the change again with it as the store's key.",
+      underlyingError: underlyingError, remedy: remedy)
   }
 }

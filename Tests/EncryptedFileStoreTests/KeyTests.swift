@@ -190,7 +190,12 @@ struct KeyTests {
         try await fixture.otherCache(key: .passphrase("secret")).finds(token)
       }
     }
-    // Shorter than any of this version.
+    // Longer than any of this version, and shorter.
+    try fixture.forge(fixture.keys) { $0[11] = 2 }
+    #expect(truncate(fixture.keys, 70_000) == 0)
+    await expectCacheError(.newerVersion) {
+      try await fixture.otherCache(key: .passphrase("secret")).finds(token)
+    }
     try fixture.write(
       Array("LLAVEROK".utf8) + [0, 0, 0, 2, 0, 0, 0, 32] + .init(repeating: 0, count: 16), to: fixture.keys)
     try fixture.forge(fixture.keys) { _ in }

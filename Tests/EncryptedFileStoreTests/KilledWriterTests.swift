@@ -71,6 +71,18 @@ struct KilledWriterTests {
     }
   }
 
+  @Test func `A writer killed while it removed everything leaves nothing missing`() async throws {
+    let (fixture, _, before) = try await fixture()
+    _ = try await fixture.store.remove(.everything, in: fixture.group)
+    let after = try fixture.files()
+    try fixture.put(before)
+    try fixture.remove(fixture.path(new))
+    try fixture.put(["manifest.sealed.new": try #require(after["manifest.sealed"])])
+    let contents = try await fixture.otherStore().read(.all, in: fixture.group)
+    #expect(contents.problems.isEmpty)
+    #expect(contents.documents[fixture.shard(new)] == nil && !contents.documents.isEmpty)
+  }
+
   @Test func `A writer killed in the group's first write leaves a usable group`() async throws {
     let fixture = try await Fixture(saving: old)
     let manifest = try fixture.bytes(fixture.manifest)

@@ -24,6 +24,18 @@ struct RekeyTests {
   /// The ids of the keys that the group's files are sealed with.
   private func keyIDs() throws -> Set<[UInt8]> { try Set(fixture.files().values.map { Array($0[16..<32]) }) }
 
+  @Test func `A change that fails when the new key is in force says so`() async throws {
+    chmod(fixture.groupPath, 0o755)
+    let error = await expectCacheError(.unavailable) {
+      _ = try await fixture.store.rekey(to: .passphrase("new"))
+    }
+    #expect(error?.message.hasPrefix("The new key opens the store") == true)
+    #expect(error?.advice?.contains("Keep the new key") == true)
+    chmod(fixture.groupPath, 0o700)
+    await expectCacheError(.wrongKey) { try await fixture.otherCache().finds(one) }
+    #expect(try await fixture.otherCache(key: .passphrase("new")).finds(one))
+  }
+
   @Test func `After a change the new key opens everything and the old one nothing`() async throws {
     let before = try keyIDs()
     let (oldKeys, oldFile) = (try fixture.bytes(fixture.keys), try fixture.bytes(fixture.path(one)))

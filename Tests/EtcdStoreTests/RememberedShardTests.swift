@@ -126,6 +126,23 @@ struct RememberedShardTests {
     #expect(counts.count > 5 && counts.reduce(0, +) < count * 5 / 2, "\(counts)")
   }
 
+  @Test func `Removing a group lists few keys more than it has`() async throws {
+    let count = 400
+    let listed = Mutex(0)
+    for account in 0..<count { try await fixture.put([0], to: fixture.name(fixture.shard(account))) }
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
+      let answer = try await send(request)
+      if request.head.path == "/v3/kv/range",
+        let values = (try? JSONObject(foreign: answer.body, within: .cache))?["kvs"]?.arrayValue
+      {
+        listed.withLock { $0 += values.count }
+      }
+      return answer
+    }
+    #expect(try await store.remove(.everything, in: fixture.group) == count)
+    #expect(listed.withLock { $0 } < count * 5 / 2)
+  }
+
   @Test func `A change of what was written last is one request`() async throws {
     let store = try await warmStore()
     #expect(try await transactions(in: store, adding: 2...4) == 3)

@@ -48,6 +48,16 @@ struct DeviceCodeTests {
     #expect(test.clock.waits == [.seconds(5), .seconds(60), interval])
   }
 
+  @Test(.conformance(63)) func `A pause beyond the code's time ends the flow with the server's reason`()
+    async throws
+  {
+    answer(.json([:], status: 503, headers: ["Retry-After": "3600"]))
+    let error = await expectError(.serverError) { try await acquire() }
+    #expect(error?.httpStatus == 503)
+    answer(.refusal("authorization_pending", headers: ["Retry-After": "3600"]), tokens)
+    _ = try await acquire()
+  }
+
   @Test(.conformance(54)) func `The code is shown, and the token is then found in the cache`() async throws {
     answer(
       .refusal("authorization_pending", code: 70016), .refusal("authorization_pending", code: 70016),

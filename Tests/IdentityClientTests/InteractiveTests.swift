@@ -143,6 +143,15 @@ struct InteractiveTests {
     #expect(try await test.client.accounts().count == 1)
   }
 
+  @Test func `An account is marked as signed out although not all of it could be removed`() async throws {
+    let account = try await test.signIn().account
+    test.store.kill(after: 1)
+    await expectError(.cache) { try await test.client.signOut(account, SignOutOptions(wipeAccount: true)) }
+    test.store.kill(after: nil)
+    try await test.signIn { $0.account = account }
+    #expect(test.browser.lastQuery["prompt"] == "login")
+  }
+
   /// Signs alice in at an OpenID Connect provider, which knows no client info and no tenant.
   private func signIn(_ provider: TestClient) async throws(IdentityError) {
     try await provider.signIn(

@@ -50,6 +50,15 @@ struct SilentCacheTests {
     #expect(test.transport.requests.count == before)
   }
 
+  @Test(arguments: [
+    JSONValue.string("https://vault.azure.net/user_impersonation https://vault.azure.net/.default"), .null,
+  ])
+  func `A token from the cache has every scope that was granted`(_ granted: JSONValue) async throws {
+    let all = ["https://vault.azure.net/.default"]
+    let account = try await test.signIn(scopes: all, changing: ["scope": granted]).account
+    #expect(try await test.silent(account, all).scopes.contains(all[0]))
+  }
+
   @Test(.conformance(23), arguments: ["graph.microsoft.com", "dod-graph.microsoft.us"])
   func `Graph's scopes are found by their short and long names`(_ host: String) async throws {
     let account = try await test.signIn(

@@ -217,7 +217,9 @@ struct BrokerTests {
   func `An account that was signed out is not used silently by the broker`() throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     #expect(try tool("token").status == 0)
+    #expect(try tool("status", with: ["LLAVERO_CLIENT_ID": nil]).status == 0)
     #expect(try tool("logout").status == 0)
+    #expect(try tool("status", with: ["LLAVERO_CLIENT_ID": nil]).status == 3)
     for policy in ["auto", "only"] {
       #expect(try tool("token", "--broker", policy).status == 3)
       #expect(try tool("status", "--broker", policy).status == 3)

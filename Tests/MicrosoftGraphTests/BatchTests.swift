@@ -107,10 +107,14 @@ struct BatchTests {
     let answers = try await test.graph().batch([Self.get("a"), Self.get("b")])
     #expect(answers.map(\.status) == [429, 200])
     #expect(test.clock.secondsWaited == [7])
-    lab.inject(LabFault(.batchItem, status: 429, body: "{}"))
-    let first = Self.get("1")
-    lab.inject(LabFault(.batchItem, status: 429, body: "{}"))
-    let once = try await test.graph(retries: GraphRetryPolicy(maximumTries: 2)).batch([first, Self.get("2")])
+    // One in the first round, the other in the second.
+    for statuses in [[429, 424], [200, 429], [200]] {
+      let ids = statuses.count == 1 ? ["2"] : ["1", "2"]
+      let list = zip(ids, statuses).map { #"{"id":"\#($0)","status":\#($1),"body":{}}"# }
+      lab.inject(LabFault(.graph, body: #"{"responses":[\#(list.joined(separator: ","))]}"#))
+    }
+    let once = try await test.graph(retries: GraphRetryPolicy(maximumTries: 2))
+      .batch([Self.get("1"), Self.get("2", dependsOn: ["1"])])
     #expect(once.map(\.status) == [200, 200])
   }
 

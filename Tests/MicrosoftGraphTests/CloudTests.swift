@@ -31,7 +31,13 @@ import TestSupport
   func `The authority determines Graph's host`(_ address: String, _ expected: String?) throws {
     let cloud = GraphCloud.cloud(for: try Self.authority(address))
     #expect(cloud?.baseURL.absoluteString == expected)
-    if let cloud { #expect(cloud.allowedHosts == [try #require(cloud.baseURL.host)]) }
+    let other = try #require(URL(string: "https://graph.example.com/v1.0"))
+    #expect(try !GraphCloud(baseURL: other).serves(Self.authority(address)))
+    guard let cloud else { return }
+    let host = try #require(cloud.baseURL.host)
+    #expect(cloud.allowedHosts == [host])
+    let beta = try #require(URL(string: "https://\(host)/beta"))
+    #expect(try GraphCloud(baseURL: beta).serves(Self.authority(address)))
   }
 
   @Test(.conformance(75)) func `An OpenID Connect provider has no Graph, whatever its host`() throws {

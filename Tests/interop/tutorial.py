@@ -88,6 +88,17 @@ def story(lab):
     lab.tell(approveDevice={"userCode": code, "user": "alice"})
     app.wait('"userPrincipalName"')
     check("a code works, too", True)
+
+    lab.tell(condition={"user": "alice", "condition": "badToken"})
+    second = subprocess.Popen(
+        ["stdbuf", "--output=L", f"{BIN}/SignInApp"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    shown = second.stdout.readline()
+    code = re.search(r"enter the code (\w+)", shown)
+    if code:
+        lab.tell(approveDevice={"userCode": code.group(1), "user": "alice"})
+    shown += second.communicate(timeout=60)[0]
+    check("the second app asks when the server requires the user",
+          code is not None and second.returncode == 0 and f"Signed in as {ALICE}, for " in shown, shown)
     app.type("s", until=f"Signed out {ALICE}.")
     status = app.quit()
     check("it ends on request", status == "Ended with exit code 0", status)

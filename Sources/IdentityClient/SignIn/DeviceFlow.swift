@@ -55,6 +55,11 @@ struct DeviceFlow: Sendable {
         if !isPending { interval += Self.slowDown }
         let asked = min(error.secondsToWait(at: client.now()) ?? 0, Throttle.longestPause)
         pause = max(interval, .seconds(asked))
+        // Where it asks for more than is left of the code's time, the server's own reason is what to say.
+        if pause > interval, client.timing.uptime() + pause >= start + authorization.lifetime {
+          guard isPending else { throw error }
+          pause = interval
+        }
         continue
       }
       let result = try await GrantResponse(

@@ -35,12 +35,16 @@ extension PublicClient {
     } else if !options.wipeCacheForAllAccounts {
       signedOut[configuration.clientID] = [account.homeAccountID]
     }
-    if options.wipeCacheForAllAccounts {
-      try await cache.clear()
-    } else {
-      try await cache.removeAccount(account.homeAccountID)
+    // Also where something could not be removed.
+    let removal = await Result.catching { () async throws(CacheError) in
+      if options.wipeCacheForAllAccounts {
+        _ = try await cache.clear()
+      } else {
+        _ = try await cache.removeAccount(account.homeAccountID)
+      }
     }
     if !signedOut.isEmpty { try await cache.markSignedOut(signedOut) }
+    try removal.get()
   }
 
   /// The accounts that are wiped, by the clients that know them.

@@ -46,13 +46,12 @@ package struct RequestedScopes: Sendable {
     return ([granted] + added).joined(separator: " ")
   }
 
-  /// The granted scopes of a target that ``target(granted:)`` made: without what the request added.
+  /// The scopes of a target that ``target(granted:)`` made, each once: in the server's words where it has others than the
+  /// request.
   static func granted(in target: String) -> [String] {
     var names: Set<String> = []
-    let scopes = target.split(separator: " ").map(String.init)
+    return target.split(separator: " ").map(String.init)
       .filter { names.insert(shortName($0.normalized)).inserted }
-    let named = scopes.filter { !isDefault($0) }
-    return named.isEmpty ? scopes : named
   }
 
   /// What was asked for and not granted. A server that names no scopes granted all (RFC 6749 section 5.1).

@@ -16,7 +16,8 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
       and reported at the end.
 
       Overwritten tokens may survive in snapshots, in backups, on solid-state disks and on copy-on-write file \
-      systems. Where that matters, sign out, so that the server revokes the tokens.
+      systems. Where that matters, revoke the accounts' sessions at the server, such as in the Entra admin \
+      center: signing out here does not.
 
       Examples:
         llavero adopt

@@ -53,9 +53,8 @@ enum AccountList {
 }
 
 extension [Account] {
-  /// Whether there is a token of one of them, or the broker has: signing out leaves an account's record.
+  /// Whether there is a token of one of them: signing out leaves an account's record.
   fileprivate func areSignedIn(in snapshot: CacheSnapshot) -> Bool {
-    if contains(where: \.isBrokers) { return true }
     let ids = Set(map { $0.homeAccountID.lowercased() })
     return snapshot.document.credentials.contains {
       $0.credential.homeAccountID.map { ids.contains($0.lowercased()) } ?? false

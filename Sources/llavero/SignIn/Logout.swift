@@ -47,13 +47,14 @@ struct Logout: AsyncParsableCommand, SignsIn {
     let found = try await accounts(in: snapshot, of: client)
     var signedOut: [Account] = []
     var failure: IdentityError?
-    do throws(IdentityError) {
-      for account in found.accounts {
+    for account in found.accounts {
+      do throws(IdentityError) {
         try await client.signOut(account, SignOutOptions())
         signedOut.append(account)
+      } catch {
+        failure = failure ?? error
+        if error.code == .cancelled { break }
       }
-    } catch {
-      failure = error
     }
     if found.accounts.isEmpty && !output.json { Terminal.note("No account is signed in.") }
     try report(signedOut, of: client)
