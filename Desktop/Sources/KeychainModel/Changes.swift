@@ -8,16 +8,16 @@ extension Keychain {
   ///
   /// - Parameters:
   ///   - group: The group.
+  ///   - known: Its ``generation(of:)`` before it was read.
   ///   - interval: How often to compare the counter.
   ///   - limit: After how many comparisons without a change to read again all the same.
   /// - Returns: One element for each time to read; it ends when its consumer ends.
   public func changes(
-    of group: KeychainGroup, every interval: Duration = .seconds(1), limit: Int = 60
+    of group: KeychainGroup, since known: UInt64?, every interval: Duration = .seconds(1), limit: Int = 60
   ) -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let watch = Task.detached { [self] in
-        var known = await generation(of: group)
-        var quiet = 0
+        var (known, quiet) = (known, 0)
         while (try? await Task.sleep(for: interval)) != nil {
           let present = await generation(of: group)
           quiet += 1

@@ -32,6 +32,8 @@ public final class Keychain: Sendable {
   private let names = Mutex<[KeychainGroup: [String: String]]>([:])
   private let caBundle: String?
   private let transport = Mutex<SoupHTTPTransport?>(nil)
+  /// The end of all renewals that were cancelled.
+  let renewals = Mutex<Task<Void, Never>?>(nil)
 
   /// Reads the configuration and the tool's variables. Nothing is opened yet.
   ///

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IdentityClient
+import Synchronization
 public import TokenCache
 
 extension Keychain {
@@ -27,10 +28,24 @@ extension Keychain {
       let result = try await client.acquireTokenSilent(request)
       if let error = result.cacheError { throw IdentityError(.cache, error.message, advice: error.advice) }
     } catch {
-      Task.detached { await client.finishRenewals() }
+      finishing(client)
       throw Trouble(error)
     }
   }
+
+  /// Keeps a renewal that nobody waits for until it has ended.
+  private func finishing(_ client: PublicClient) {
+    renewals.withLock { renewals in
+      let before = renewals
+      renewals = Task {
+        await client.finishRenewals()
+        await before?.value
+      }
+    }
+  }
+
+  /// Waits for the renewals that were cancelled.
+  @concurrent public func finish() async { await renewals.withLock(\.self)?.value }
 
   /// The authority that renews a token: the person's authority where the token is of its host, else its tenant in its cloud.
   private func authority(of token: TokenEntry, in snapshot: CacheSnapshot) throws(Trouble) -> Authority {

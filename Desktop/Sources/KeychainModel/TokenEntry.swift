@@ -39,7 +39,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     title = section == .accessToken && !scopes.isEmpty ? KnownNames.api(of: scopes) : kind
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
-    self.isRenewable = isRenewable && isAccessToken
+    self.isRenewable = isRenewable && isAccessToken && credential.isPlain
   }
 
   /// What a renewal asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
@@ -104,5 +104,13 @@ extension CredentialType {
     case .idToken, .legacyIDToken: "ID token"
     case .other: "Unknown token"
     }
+  }
+}
+
+extension Credential {
+  /// Whether a renewal brings another one in its place: not for a token that is bound to a key, or that a challenge demanded.
+  fileprivate var isPlain: Bool {
+    credentialType != .accessTokenWithAuthScheme && requestedClaims == nil
+      && ["", "bearer"].contains((tokenType ?? "").lowercased())
   }
 }

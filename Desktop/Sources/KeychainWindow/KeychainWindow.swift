@@ -32,6 +32,8 @@ public final class KeychainWindow {
   private var actionError: Trouble?
   private var isPlaintextShown = false
 
+  /// What ends before the program does, in the order in which it began.
+  private var unfinished: [Task<Void, Never>] = []
   private var unlocking: Task<Void, Never>?
   private var loading: Task<Void, Never>?
   private var isStale = false
@@ -111,6 +113,21 @@ public final class KeychainWindow {
     builder.widget("toasts").showToast(text)
   }
 
+  /// Begins an action: the error of the one before is no longer shown.
+  func begin() {
+    actionError = nil
+    showBanners()
+  }
+
+  /// Begins an action that ends before the program does: a server, or another program's file, may be half way.
+  @discardableResult
+  func finishing(_ action: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
+    begin()
+    let task = Task { await action() }
+    unfinished.append(task)
+    return task
+  }
+
   /// Shows an error until the next action.
   func report(_ trouble: Trouble) {
     actionError = trouble
@@ -124,6 +141,7 @@ public final class KeychainWindow {
 
   private func load() async {
     let group = group
+    let known = await keychain.generation(of: group)
     do throws(Trouble) {
       groups = try await keychain.groups()
       let listing = try await keychain.listing(of: group)
@@ -140,13 +158,13 @@ public final class KeychainWindow {
     }
     plaintext.show(await keychain.plaintextCaches())
     show()
-    follow(group)
+    follow(group, since: known)
   }
 
   /// Reads again whenever the group has changed; more often while nothing can be shown.
-  private func follow(_ group: KeychainGroup) {
+  private func follow(_ group: KeychainGroup, since known: UInt64?) {
     watch?.cancel()
-    let changes = keychain.changes(of: group, limit: obstacle == nil ? 60 : 5)
+    let changes = keychain.changes(of: group, since: known, limit: obstacle == nil ? 60 : 5)
     watch = Task { [weak self] in
       for await _ in changes {
         self?.reload()
@@ -298,8 +316,28 @@ extension KeychainWindow {
       self?.showBanners()
     }
     widget.connect("close-request") { [weak self] _ in
-      self?.end()
-      return false
+      guard let self else { return false }
+      end()
+      guard !unfinished.isEmpty else { return false }
+      let tasks = unfinished
+      unfinished = []
+      widget.isVisible = false
+      let end = Task {
+        for task in tasks { await task.value }
+        await self.keychain.finish()
+      }
+      Task {
+        // A server that says nothing for so long may never.
+        let limit = Task { try? await Task.sleep(for: .seconds(10)) }
+        Task {
+          await end.value
+          limit.cancel()
+        }
+        await limit.value
+        // Unless it was shown again meanwhile.
+        if !self.widget.isVisible { self.widget.close() }
+      }
+      return true
     }
   }
 
@@ -470,7 +508,7 @@ extension KeychainWindow {
   private func run(
     _ success: String?, _ body: @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) async {
-    actionError = nil
+    begin()
     do throws(Trouble) {
       try await body(keychain, group)
       if let success { announce(success) }

@@ -52,15 +52,17 @@ final class PlaintextPage {
         responses: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
         over: window.widget)
       guard response != MessageDialog.cancelled else { return }
-      do throws(Trouble) {
-        let adoption = try await window.keychain.adopt(
-          cache, into: window.group, removing: response == "move")
-        let end = adoption.isRemoved ? "and \(outcome) the file" : "and kept the file"
-        window.announce("Imported \(adoption.saved) records \(end).")
-      } catch {
-        window.report(error)
+      window.finishing { [window] in
+        do throws(Trouble) {
+          let adoption = try await window.keychain.adopt(
+            cache, into: window.group, removing: response == "move")
+          let end = adoption.isRemoved ? "and \(outcome) the file" : "and kept the file"
+          window.announce("Imported \(adoption.saved) records \(end).")
+        } catch {
+          window.report(error)
+        }
+        window.reload()
       }
-      window.reload()
     }
   }
 }

@@ -8,6 +8,12 @@ final class TokenPage {
   /// How long a token is shown, or stays in the clipboard.
   static let exposure = Duration.seconds(30)
 
+  /// A token of a group: the same account and app may be in several.
+  private struct Place: Hashable {
+    let group: KeychainGroup
+    let id: TokenEntry.ID
+  }
+
   struct State {
     /// The token, while it is shown.
     var secret: String?
@@ -21,8 +27,8 @@ final class TokenPage {
   private unowned let window: KeychainWindow
   private let clipboard: Clipboard
   private var tokens: [String: TokenEntry] = [:]
-  private var states: [TokenEntry.ID: State] = [:]
-  private var account: String?
+  private var states: [Place: State] = [:]
+  private var entry: AccountEntry?
   /// How often the tokens were hidden.
   private var hidings = 0
 
@@ -34,8 +40,13 @@ final class TokenPage {
   }
 
   func show(_ entry: AccountEntry?) {
-    if account != entry?.id { hideAll() }
-    account = entry?.id
+    if self.entry?.id != entry?.id {
+      hideAll()
+    } else if self.entry != entry {
+      // They may be those of the tokens before.
+      hideSecrets()
+    }
+    self.entry = entry
     let entries = (entry?.tokens ?? []).map { ("\($0.id.section.rawValue) \($0.id.key)", $0) }
     tokens = Dictionary(entries) { first, _ in first }
     list.show(entries.map(\.0))
@@ -43,15 +54,18 @@ final class TokenPage {
 
   func token(_ id: String) -> TokenEntry? { tokens[id] }
 
-  func state(of token: TokenEntry) -> State { states[token.id] ?? State() }
+  private func place(of token: TokenEntry) -> Place { Place(group: window.group, id: token.id) }
+
+  func state(of token: TokenEntry) -> State { states[place(of: token)] ?? State() }
 
   func reveal(_ token: TokenEntry) {
-    if states[token.id]?.secret != nil { return hide(token) }
+    let place = place(of: token)
+    if states[place]?.secret != nil { return hide(place) }
     withSecret(of: token) { secret in
-      self.states[token.id, default: State()].secret = secret
-      self.states[token.id]?.hiding = Task {
+      self.states[place, default: State()].secret = secret
+      self.states[place]?.hiding = Task {
         guard (try? await Task.sleep(for: Self.exposure)) != nil else { return }
-        self.hide(token)
+        self.hide(place)
       }
       self.list.refresh()
     }
@@ -65,21 +79,22 @@ final class TokenPage {
   }
 
   func renew(_ token: TokenEntry) {
-    states[token.id, default: State()].renewal = Task {
+    let place = place(of: token)
+    states[place, default: State()].renewal = window.finishing { [window] in
       do throws(Trouble) {
-        try await window.keychain.renew(token, in: window.group)
+        try await window.keychain.renew(token, in: place.group)
         window.announce("Renewed.")
       } catch {
         window.report(error)
       }
-      states[token.id]?.renewal = nil
-      list.refresh()
+      self.states[place]?.renewal = nil
+      self.list.refresh()
       window.reload()
     }
     list.refresh()
   }
 
-  func cancelRenewal(of token: TokenEntry) { states[token.id]?.renewal?.cancel() }
+  func cancelRenewal(of token: TokenEntry) { states[place(of: token)]?.renewal?.cancel() }
 
   func remove(_ token: TokenEntry) {
     Task {
@@ -100,16 +115,14 @@ final class TokenPage {
   /// Hides every token that is shown.
   func hideAll() {
     hidings += 1
-    for id in states.keys {
-      states[id]?.hiding?.cancel()
-      states[id]?.secret = nil
-    }
-    list.refresh()
+    hideSecrets()
   }
 
-  private func hide(_ token: TokenEntry) {
-    states[token.id]?.hiding?.cancel()
-    states[token.id]?.secret = nil
+  private func hideSecrets() { for place in states.keys { hide(place) } }
+
+  private func hide(_ place: Place) {
+    states[place]?.hiding?.cancel()
+    states[place]?.secret = nil
     list.refresh()
   }
 
@@ -125,6 +138,7 @@ final class TokenPage {
   private func run(
     _ token: TokenEntry, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) {
+    window.begin()
     Task {
       do throws(Trouble) {
         try await body(window.keychain, window.group)

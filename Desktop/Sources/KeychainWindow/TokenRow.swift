@@ -12,7 +12,8 @@ final class TokenRow: Row {
   init(page: TokenPage) {
     self.page = page
     super.init(retaining: builder.widget("row").raw)
-    for id in ["secret", "details"] { builder.widget(id).set("selectable", true) }
+    // Not the token: a selection, or the label's own "Copy", would stay, and clipboard managers would record it.
+    builder.widget("details").set("selectable", true)
     builder.widget("expander").connect("notify::expanded") { [weak self] in self?.showDetails() }
     button("renew") { page, token in page.renew(token) }
     button("cancel") { page, token in page.cancelRenewal(of: token) }

@@ -28,6 +28,18 @@ struct ListingTests {
     #expect(tokens[2].renewal(at: sample.now) == nil)
   }
 
+  @Test func `A token that a renewal would not replace cannot be renewed`() {
+    let plain = sample.token(of: "x", "Mail.Read")
+    var (bound, scheme, challenge) = (plain, plain, plain)
+    bound.fields["credential_type"] = "AccessToken_With_AuthScheme"
+    scheme.fields["token_type"] = "Pop"
+    challenge.fields["requested_claims"] = "{}"
+    let entries = [plain, bound, scheme, challenge].map {
+      TokenEntry(.accessToken, key: "", $0, isRenewable: true)
+    }
+    #expect(entries.map(\.isRenewable) == [true, false, false, false])
+  }
+
   @Test(arguments: [
     ("User.Read openid profile Mail.Read", "Microsoft Graph", ["User.Read", "Mail.Read"]),
     ("openid profile", "Microsoft Graph", ["openid", "profile"]),
