@@ -153,8 +153,7 @@ final class Keyring: StoreBackend {
   private func copies(
     at paths: [ObjectPath], in group: KeychainGroup
   ) throws(SecretServiceError) -> [ShardID?: [ShardCopy]] {
-    // The keyring takes long to find many items. While it looks for the next, those it found are decoded.
-    let step = 125
+    // While the keyring looks for the next, those it found are decoded.
     let decoder = DispatchQueue(label: "llavero.keyring.decoder")
     let copies = Mutex<[ShardID?: [ShardCopy]]>([:])
     @Sendable func decode(_ secrets: [ObjectPath: SecretBytes]) {
@@ -164,11 +163,9 @@ final class Keyring: StoreBackend {
         copies.withLock { $0[shard, default: []].append(copy) }
       }
     }
-    for start in stride(from: 0, to: paths.count, by: step) {
-      let end = min(start + step, paths.count)
-      let secrets = try client.secrets(of: Array(paths[start..<end]), cancellable)
+    try client.readSecrets(of: paths, cancellable) { secrets, isLast in
       // The last, which for most groups is all, on this thread.
-      if end < paths.count { decoder.async { decode(secrets) } } else { decoder.sync { decode(secrets) } }
+      if isLast { decoder.sync { decode(secrets) } } else { decoder.async { decode(secrets) } }
     }
     return copies.withLock { $0 }
   }

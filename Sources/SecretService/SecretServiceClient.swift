@@ -104,7 +104,9 @@ extension SecretServiceClient {
     _ attributes: [String: String], in collection: ObjectPath? = nil
   ) async throws(SecretServiceError) -> FoundItems {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.search(attributes, in: collection, cancellable)
+      try connection.retryingOnce { () throws(SecretServiceError) in
+        try connection.search(attributes, in: collection, cancellable)
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 import CGLib
 package import GLibSupport
+import Synchronization
 
 extension SecretServiceConnection {
   /// Finds the collection with this label or last path element; nil is the service's default collection.
@@ -32,6 +33,7 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> ObjectPath {
     let path = try path(ofCollection: name, cancellable)
     if try isLocked(path, cancellable) { throw .collectionLocked }
+    openSession?.unshown.withLock { $0 = [] }
     return path
   }
 
@@ -109,16 +111,27 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> Bool {
     let session = try session(of: objects.first, cancellable)
     let paths = Set(objects.map(\.path))
+    if !prompt, !showsNothing, session.unshown.withLock({ $0.contains(paths) }),
+      try session.property("Locked", of: target, \.boolean, cancellable)
+    {
+      return false
+    }
+    // Another prompt would come after the one that is still open, and gnome-keyring shows none any more after three.
+    if prompt, !showsNothing { try session.awaitOpenPrompt(for: paths, cancellable) }
     let reply = try session.call(
       "Unlock", about: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
     guard let unlocked = reply[0].strings, let promptPath = reply[1].string else {
       throw .malformedAnswer("Unlock")
     }
     if paths.isSubset(of: unlocked) { return true }
-    guard promptPath != ServiceInterface.noPath, prompt || showsNothing else { return false }
+    guard promptPath != ServiceInterface.noPath else { return false }
+    guard prompt || showsNothing else {
+      _ = session.unshown.withLock { $0.insert(paths) }
+      return false
+    }
     // A sandbox may hide which process it is.
     if !showsNothing, (try? provider(cancellable))?.cannotPrompt == true { throw .noDisplay }
-    guard let later = try session.prompt(promptPath, cancellable).strings else {
+    guard let later = try session.prompt(promptPath, for: paths, cancellable).strings else {
       throw .malformedAnswer("Unlock")
     }
     return paths.isSubset(of: unlocked + later)

@@ -31,9 +31,36 @@ extension SecretServiceConnection {
     return try search()
   }
 
-  /// Reads the secrets of these items in one call. An item that no longer exists is left out.
+  /// Reads the secrets of these items. An item that no longer exists is left out.
   /// - Throws: `.collectionLocked` if one of the items is locked, or was.
   package func secrets(
+    of paths: [ObjectPath], _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
+    var secrets: [ObjectPath: SecretBytes] = [:]
+    try readSecrets(of: paths, cancellable) { found, _ in secrets.merge(found) { first, _ in first } }
+    return secrets
+  }
+
+  /// The same, in several calls. The bus ends the connection of a service that responds with more than 64 MiB, and gnome-keyring
+  /// ends with less, so that a call is for as many items as would be 16 MiB if they were as large as those before.
+  ///
+  /// - Parameter use: Takes what a call brought, and whether it was the last.
+  package func readSecrets(
+    of paths: [ObjectPath], _ cancellable: Cancellable,
+    _ use: (_ found: [ObjectPath: SecretBytes], _ isLast: Bool) -> Void
+  ) throws(SecretServiceError) {
+    var (rest, step, largest) = (paths[...], 2, 1)
+    repeat {
+      let found = try secretsAtOnce(of: Array(rest.prefix(step)), cancellable)
+      rest = rest.dropFirst(step)
+      largest = found.values.map(\.count).reduce(largest, max)
+      // The keyring takes long to find many items, which leaves time for those it found.
+      step = min(125, 2 * step, max((16 << 20) / largest, 1))
+      use(found, rest.isEmpty)
+    } while !rest.isEmpty
+  }
+
+  private func secretsAtOnce(
     of paths: [ObjectPath], _ cancellable: Cancellable
   ) throws(SecretServiceError) -> [ObjectPath: SecretBytes] {
     let wanted = Set(paths)

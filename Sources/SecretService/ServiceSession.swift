@@ -20,6 +20,8 @@ final class ServiceSession: Sendable {
   let keepsChanges = Atomic(false)
   /// Whether the service is KeePassXC, recognized by a prompt for a change or the attributes of an item.
   let isKeePassXC = Atomic(false)
+  /// What the service has made a prompt for that was not shown, by the paths: it keeps each as long as this connection.
+  let unshown = Mutex<Set<Set<String>>>([])
   private let hasFailed = Atomic(false)
   private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
 

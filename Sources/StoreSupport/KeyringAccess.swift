@@ -1,5 +1,6 @@
 import GLibSupport
 public import SecretService
+import Synchronization
 package import TokenCache
 
 /// One collection of the keyring, as the stores in it use it.
@@ -11,6 +12,7 @@ package struct KeyringAccess: Sendable {
   private let timeout: Duration
   /// A prompt may take minutes; nothing else waits for it.
   private let prompts = BlockingQueue(label: "llavero.prompts")
+  private let dismissal = Dismissal()
 
   package static let cancelled = CacheError(SecretServiceError.cancelled)
   package static let timedOut = CacheError(SecretServiceError.timedOut)
@@ -33,20 +35,29 @@ package struct KeyringAccess: Sendable {
 
   /// Unlocks what was locked. Without permission to prompt only a provider that needs no prompt does.
   package func unlock(_ failure: SecretServiceError) async throws(CacheError) {
+    let start = ContinuousClock.now
     try await prompts.run(
       timeout: prompt.timeout ?? timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut
     ) { (cancellable) throws(CacheError) in
       do throws(SecretServiceError) {
+        // One answer is for all that were waiting for it.
+        if mayPrompt, let last = dismissal.last.withLock(\.self), last >= start { throw .promptDismissed }
         if case .itemsLocked(let items) = failure {
           return try connection.unlock(items: items, prompt: mayPrompt, cancellable)
         }
         let path = try connection.path(ofCollection: collection, cancellable)
         try connection.unlock(path, prompt: mayPrompt, cancellable)
       } catch {
+        if error == .promptDismissed { dismissal.last.withLock { $0 = .now } }
         throw cacheError(error)
       }
     }
   }
+}
+
+/// When the user last dismissed a prompt.
+private final class Dismissal: Sendable {
+  let last = Mutex<ContinuousClock.Instant?>(nil)
 }
 
 extension SecretServiceError: StoreFailure {

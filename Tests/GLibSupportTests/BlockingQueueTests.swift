@@ -33,6 +33,31 @@ struct BlockingQueueTests {
     }
   }
 
+  @Test(.timeLimit(.minutes(5))) func `A deadline that has passed is not put off by another call's`() async {
+    let (stuck, gate) = (BlockingQueue(label: "test"), Gate())
+    defer { gate.open() }
+    await withCheckedContinuation { hasBegun in
+      Task {
+        try? await stuck.run { (_) throws(QueueError) in
+          hasBegun.resume()
+          gate.pass()
+        }
+      }
+    }
+    let others = Task {
+      let queue = BlockingQueue(label: "others")
+      while !Task.isCancelled {
+        try? await queue.run(timeout: .seconds(86_400)) { (_) throws(QueueError) in }
+      }
+    }
+    for _ in 0..<200 {
+      await #expect(throws: QueueError.timedOut) {
+        try await stuck.run(timeout: .milliseconds(5)) { (_) throws(QueueError) in }
+      }
+    }
+    others.cancel()
+  }
+
   @Test func `Calls that wait for others leave threads to those that are waited for`() async throws {
     let gate = Gate()
     try await withThrowingTaskGroup { group in

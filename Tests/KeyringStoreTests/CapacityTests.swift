@@ -28,6 +28,20 @@ struct CapacityTests {
     #expect(await worker.finish().status == 0)
   }
 
+  @Test(.fault("large item")) func `Items that exceed a message of the bus together are read in several`()
+    async throws
+  {
+    let fixture = try Fixture()
+    let large = #"{"Large":{"text":""# + String(repeating: "01234567", count: 1 << 20) + #""}}"#
+    for account in 0..<9 {
+      let shard = ShardID(homeAccountID: "\(account).t", group: fixture.group)
+      try await fixture.create(fixture.attributes(shard), large)
+    }
+    let contents = try await fixture.store.read(.all, in: fixture.group)
+    #expect(contents.documents.count == 9)
+    #expect(try await fixture.store.remove(.damaged, in: fixture.group) == 0)
+  }
+
   @Test(.fault("many items")) func `5,000 items of others hide nothing`() async throws {
     let fixture = try Fixture(startingDaemon: false)
     try fixture.makeKeyring(items: 5000)

@@ -1,4 +1,6 @@
 import KeyringStore
+import SecretService
+import StoreSupport
 import TestSupport
 
 /// A locked keyring is never taken for an empty one.
@@ -58,5 +60,34 @@ struct LockedKeyringTests {
       #expect(try await !fixture.cache.finds(next))
     }
     #expect(try await fixture.allItems().count == 2)
+  }
+
+  @Test(.fault("locked")) func `Without permission, a locked keyring makes no prompt again and again`()
+    async throws
+  {
+    let service = try FakeService(["Locked": .locked(true), "Unlock": .unlockPrompt])
+    let store = service.store()
+    for _ in 0..<5 { await expectCacheError(.locked) { try await store.groups() } }
+    #expect(service.calls.count { $0 == "Unlock" } == 1)
+  }
+
+  @Test(.fault("no prompt")) func `A dismissed prompt is the answer to all calls that wait for it`()
+    async throws
+  {
+    let service = try FakeService(["Locked": .locked(true), "Unlock": .unlockPrompt])
+    let access = KeyringAccess(
+      SecretServiceConnection(busAddress: service.keyring.busAddress, allowsPlainSession: true),
+      collection: nil, prompt: .allowed(waitingUpTo: .seconds(600)), timeout: .seconds(600))
+    let begun = Watched(0)
+    let calls = (0..<3).map { _ in
+      Task {
+        begun.change { $0 += 1 }
+        try await access.unlock(.collectionLocked)
+      }
+    }
+    try await eventually { begun.read { $0 == 3 } && service.calls.contains("Prompt") }
+    service.completePrompt(dismissed: true, .objectPaths([]))
+    for call in calls { await expectCacheError(.promptDismissed) { try await call.value } }
+    #expect(service.calls.count { $0 == "Prompt" } == 1)
   }
 }

@@ -19,6 +19,8 @@ struct MisbehavingServiceTests {
   @Test func `The first call after a restart succeeds if it needs no path`() async throws {
     try fixture.keyring.restartDaemon()
     #expect(try await fixture.client.collection().label == "Login")
+    try fixture.keyring.restartDaemon()
+    #expect(try await fixture.client.search(fixture.attributes).unlocked.count == 1)
   }
 
   @Test(.fault("killed")) func `A path from before a restart is invalid afterwards`() async throws {

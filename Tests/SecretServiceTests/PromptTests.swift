@@ -43,6 +43,21 @@ struct PromptTests {
     #expect(!service.calls.contains("Dismiss"))
   }
 
+  @Test(.fault("prompt hangs")) func `No prompt is made while one for the same is open`() async throws {
+    let (service, client, collection) = try await FakeService.connected(["Unlock": .unlockPrompt])
+    for _ in 0..<3 {
+      await expectFailure(.timedOut) {
+        try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
+      }
+    }
+    let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
+    try await shown(service)
+    service.setAnswer("Unlock", .reply([.objectPaths([FakeService.collection]), .objectPath("/")]))
+    service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
+    try await unlocking.value
+    #expect(service.calls.count { $0 == "Prompt" } == 1)
+  }
+
   /// A service that reports its collection as locked, and kwalletd6 beside it, as since KDE Frameworks 6.14.
   private func withKWallet(
     isKsecretd: Bool = true, isOpen: FakeService.Answer

@@ -28,8 +28,11 @@ enum Deadlines {
     state.withLock { state in
       state.lastNumber += 1
       state.pending[state.lastNumber] = (deadline, action)
-      // A timer that should have fired is late: its clock stands still while the machine sleeps.
-      if state.wakesAt.map({ deadline < $0 || $0 <= .now }) ?? true { setTimer(deadline, &state) }
+      // A timer that should have fired is late: its clock stands still while the machine sleeps. Set for the first deadline:
+      // to set it again takes back that it is due.
+      if state.wakesAt.map({ deadline < $0 || $0 <= .now }) ?? true {
+        setTimer(state.pending.values.map(\.deadline).min() ?? deadline, &state)
+      }
       return state.lastNumber
     }
   }
