@@ -189,7 +189,7 @@ final class EtcdBackend: StoreBackend {
     // Of a large group only the first keys: etcd reads the values for each that it lists.
     var (shards, rest): ([EtcdWrite.Removable], EtcdRange?) = ([], names.group(group))
     while let range = rest, shards.count <= Self.removalStep {
-      let page = try page(of: range, limit: 2 * Self.removalStep)
+      let page = try page(of: range, limit: Self.removalStep + 1)
       for value in page.values {
         if case .shard(let id, _) = names.part(value.key) { shards.append((id, value.modRevision)) }
       }

@@ -61,7 +61,8 @@ package final class PeerLock: Sendable {
     // Not for ever: a call to a file system that hangs may have the lock.
     for _ in 0..<1000 {
       let isDone: Void? = HeldFile.present.withLockIfAvailable { files in
-        for file in files.values where file.isNamed { _ = unsafe unlink(file.path) }
+        for file in files?.values ?? [:].values where file.isNamed { _ = unsafe unlink(file.path) }
+        files = nil
       }
       if isDone != nil { return }
       usleep(1000)
@@ -193,15 +194,16 @@ private struct HeldFile: Sendable {
   let path: String
   private let descriptor: Int32
 
-  /// All that this process holds, by their paths.
-  static let present = Mutex<[String: HeldFile]>([:])
+  /// All that this process holds, by their paths; `nil` when it is about to be ended, and takes none any more.
+  static let present = Mutex<[String: HeldFile]?>([:])
 
   static func attempt(_ path: String) throws(CacheError) -> Attempt {
     try FileContents.makeDirectory(of: path)
     // The process cannot be ended with a file that is not among these yet.
     return try present.withLock { (present) throws(CacheError) in
+      guard present != nil else { return .changed }
       let attempt = try taking(path)
-      if case .taken(let file) = attempt { present[path] = file }
+      if case .taken(let file) = attempt { present?[path] = file }
       return attempt
     }
   }
@@ -257,7 +259,7 @@ private struct HeldFile: Sendable {
   /// Removes the file before releasing the lock, so that no program gets the lock of a deleted file.
   func release() {
     if isNamed { unsafe unlink(path) }
-    Self.present.withLock { if $0[path]?.descriptor == descriptor { $0[path] = nil } }
+    Self.present.withLock { if $0?[path]?.descriptor == descriptor { $0?[path] = nil } }
     close(descriptor)
   }
 }

@@ -102,12 +102,16 @@ extension SealedFormat {
 extension ShardID {
   /// The 16 bytes of the id; `nil` for an invalid name, which no file may have.
   package var bytes: [UInt8]? {
-    let digits = rawValue.utf8.compactMap { Self.digits.firstIndex(of: $0) }
+    let digits = rawValue.utf8.compactMap { digit -> UInt8? in
+      switch digit {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+      default: nil
+      }
+    }
     guard digits.count == 32, rawValue.utf8.count == 32 else { return nil }
-    return stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    return stride(from: 0, to: 32, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
-
-  private static let digits = Array("0123456789abcdef".utf8)
 
   package init(bytes: ArraySlice<UInt8>) { self.init(rawValue: hex(bytes)) }
 }

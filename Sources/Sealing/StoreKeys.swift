@@ -190,7 +190,8 @@ public final class StoreKeys: Sendable {
         return try await run(timeout: timeout, work)
       } catch {
         guard error.underlyingError is NotUnsealed, attempts < 8 else {
-          throw state.withLock(\.changes) == changes ? error : error.afterChangeOfKeys
+          let isChanged = state.withLock(\.changes) != changes
+          throw isChanged ? error.afterChangeOfKeys(isSame: newSource == nil && source.kind == .key) : error
         }
         attempts += 1
         try await store.open(makingStore: false)
@@ -212,11 +213,16 @@ public final class StoreKeys: Sendable {
 }
 
 extension CacheError {
-  /// The error of a change of keys that failed when the new key was in force.
-  fileprivate var afterChangeOfKeys: CacheError {
+  /// The error of a change of keys that failed when the new key, which may be the same, was in force.
+  fileprivate func afterChangeOfKeys(isSame: Bool) -> CacheError {
     CacheError(
-      code, "The new key opens the store by now, and the old one no longer. \(message)",
-      advice: "Keep the new key. To finish, run the change again with it as the store's key.",
+      code,
+      isSame
+        ? "The change of keys is not finished. \(message)"
+        : "The new key opens the store by now, and the old one no longer. \(message)",
+      advice: isSame
+        ? "Run it again to finish. The store's key is the same."
+        : "Keep the new key. To finish, run the change again with it as the store's key.",
       underlyingError: underlyingError, remedy: remedy)
   }
 }

@@ -9,42 +9,39 @@ extension ServiceSession {
   /// A prompt that is not answered in time is abandoned, not dismissed: gnome-keyring aborts when a prompt is
   /// dismissed while its dialog is up, and libsecret's own calls hang or abort it when they are cancelled. So
   /// the prompt gets an uninterruptible thread, and the user's late answer still counts.
-  ///
-  /// With `objects`, calls of this process for the same may wait for it as well: ``awaitOpenPrompt(for:_:)``.
-  func prompt(
-    _ path: String, for objects: Set<String>? = nil, _ cancellable: Cancellable
-  ) throws(SecretServiceError) -> Variant {
+  func prompt(_ path: String, _ cancellable: Cancellable) throws(SecretServiceError) -> Variant {
+    try result(of: show(path, for: nil), cancellable)
+  }
+
+  /// Shows a prompt. With `objects`, calls of this process for the same can wait for it as well: ``openPrompt(for:)``.
+  func show(_ path: String, for objects: Set<String>?) -> Prompt {
     let prompt = Prompt(path: path, session: self, key: objects.map(key))
     if let key = prompt.key { Prompt.open.withLock { $0[key] = prompt } }
     DispatchQueue(label: "llavero.prompt").async { prompt.run() }
-    return try result(of: prompt, cancellable)
+    return prompt
   }
 
-  /// Waits for the prompt that is still open for some objects, of whatever call of this process.
-  ///
-  /// - Throws: What it ended with.
-  func awaitOpenPrompt(for objects: Set<String>, _ cancellable: Cancellable) throws(SecretServiceError) {
+  /// The prompt for some objects that the user has not answered, of whatever call of this process.
+  func openPrompt(for objects: Set<String>) -> Prompt? {
     let key = key(objects)
-    guard let prompt = Prompt.open.withLock({ $0[key] }) else { return }
-    _ = try result(of: prompt, cancellable)
+    return Prompt.open.withLock { $0[key] }
+  }
+
+  func result(of prompt: Prompt, _ cancellable: Cancellable) throws(SecretServiceError) -> Variant {
+    try cancellable.take(prompt.isDone)
+    // Others may wait, too.
+    prompt.isDone.signal()
+    guard let outcome = prompt.outcome else { throw .cancelled }
+    return try outcome.mapError(noting).get()
   }
 
   private func key(_ objects: Set<String>) -> Prompt.Key {
     Prompt.Key(bus: bus.busID ?? "", owner: owner, objects: objects)
   }
-
-  private func result(of prompt: Prompt, _ cancellable: Cancellable) throws(SecretServiceError) -> Variant {
-    if cancellable.wait(for: prompt.isDone), let outcome = prompt.outcome {
-      // Others may wait, too.
-      prompt.isDone.signal()
-      return try outcome.mapError(noting).get()
-    }
-    throw cancellable.isPastDeadline ? .timedOut : .cancelled
-  }
 }
 
 /// One prompt of the service, from its call to its Completed signal.
-private final class Prompt: Sendable {
+final class Prompt: Sendable {
   struct Key: Hashable {
     let bus: String
     let owner: String
@@ -52,30 +49,32 @@ private final class Prompt: Sendable {
   }
 
   /// Those of this process that the user has not answered.
-  static let open = Mutex<[Key: Prompt]>([:])
+  fileprivate static let open = Mutex<[Key: Prompt]>([:])
+  /// Held while it is found out whether there is one, and one is made.
+  static let making = DispatchSemaphore(value: 1)
 
-  let isDone = DispatchSemaphore(value: 0)
-  let key: Key?
+  fileprivate let isDone = DispatchSemaphore(value: 0)
+  fileprivate let key: Key?
   private let path: String
   private let session: ServiceSession
   private let result = Mutex<Result<Variant, SecretServiceError>?>(nil)
 
-  init(path: String, session: ServiceSession, key: Key?) {
+  fileprivate init(path: String, session: ServiceSession, key: Key?) {
     self.path = path
     self.session = session
     self.key = key
   }
 
-  var outcome: Result<Variant, SecretServiceError>? { result.withLock { $0 } }
+  fileprivate var outcome: Result<Variant, SecretServiceError>? { result.withLock { $0 } }
 
-  func finish(_ outcome: Result<Variant, SecretServiceError>) {
+  private func finish(_ outcome: Result<Variant, SecretServiceError>) {
     result.withLock { if $0 == nil { $0 = outcome } }
     if let key { Self.open.withLock { if $0[key] === self { $0[key] = nil } } }
     isDone.signal()
   }
 
   /// Shows the prompt and handles its signals on the calling thread until it has ended.
-  func run() {
+  fileprivate func run() {
     let context = g_main_context_new()
     g_main_context_push_thread_default(context)
     defer {

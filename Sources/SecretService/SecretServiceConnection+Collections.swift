@@ -1,4 +1,5 @@
 import CGLib
+import Dispatch
 package import GLibSupport
 import Synchronization
 
@@ -33,7 +34,7 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> ObjectPath {
     let path = try path(ofCollection: name, cancellable)
     if try isLocked(path, cancellable) { throw .collectionLocked }
-    openSession?.unshown.withLock { $0 = [] }
+    _ = openSession?.unshown.withLock { $0.remove([path.path]) }
     return path
   }
 
@@ -111,27 +112,40 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> Bool {
     let session = try session(of: objects.first, cancellable)
     let paths = Set(objects.map(\.path))
-    if !prompt, !showsNothing, session.unshown.withLock({ $0.contains(paths) }),
+    func isLocked() throws(SecretServiceError) -> Bool {
       try session.property("Locked", of: target, \.boolean, cancellable)
-    {
+    }
+    if !prompt, !showsNothing, session.unshown.withLock({ $0.contains(paths) }), try isLocked() {
       return false
     }
-    // Another prompt would come after the one that is still open, and gnome-keyring shows none any more after three.
-    if prompt, !showsNothing { try session.awaitOpenPrompt(for: paths, cancellable) }
-    let reply = try session.call(
-      "Unlock", about: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
-    guard let unlocked = reply[0].strings, let promptPath = reply[1].string else {
-      throw .malformedAnswer("Unlock")
+    let asksUser = prompt && !showsNothing
+    var unlocked: [String] = []
+    let shown: Prompt
+    do {
+      if asksUser { try cancellable.take(Prompt.making) }
+      defer { if asksUser { Prompt.making.signal() } }
+      // Another prompt would come after the one that is still open, and gnome-keyring shows none any more after three.
+      if asksUser, let open = session.openPrompt(for: paths), try isLocked() {
+        shown = open
+      } else {
+        let reply = try session.call(
+          "Unlock", about: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
+        guard let now = reply[0].strings, let promptPath = reply[1].string else {
+          throw .malformedAnswer("Unlock")
+        }
+        unlocked = now
+        if paths.isSubset(of: unlocked) { return true }
+        guard promptPath != ServiceInterface.noPath else { return false }
+        guard prompt || showsNothing else {
+          _ = session.unshown.withLock { $0.insert(paths) }
+          return false
+        }
+        // A sandbox may hide which process it is.
+        if !showsNothing, (try? provider(cancellable))?.cannotPrompt == true { throw .noDisplay }
+        shown = session.show(promptPath, for: asksUser ? paths : nil)
+      }
     }
-    if paths.isSubset(of: unlocked) { return true }
-    guard promptPath != ServiceInterface.noPath else { return false }
-    guard prompt || showsNothing else {
-      _ = session.unshown.withLock { $0.insert(paths) }
-      return false
-    }
-    // A sandbox may hide which process it is.
-    if !showsNothing, (try? provider(cancellable))?.cannotPrompt == true { throw .noDisplay }
-    guard let later = try session.prompt(promptPath, for: paths, cancellable).strings else {
+    guard let later = try session.result(of: shown, cancellable).strings else {
       throw .malformedAnswer("Unlock")
     }
     return paths.isSubset(of: unlocked + later)

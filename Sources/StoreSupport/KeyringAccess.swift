@@ -12,7 +12,7 @@ package struct KeyringAccess: Sendable {
   private let timeout: Duration
   /// A prompt may take minutes; nothing else waits for it.
   private let prompts = BlockingQueue(label: "llavero.prompts")
-  private let dismissal = Dismissal()
+  private let dismissals = Dismissals()
 
   package static let cancelled = CacheError(SecretServiceError.cancelled)
   package static let timedOut = CacheError(SecretServiceError.timedOut)
@@ -36,28 +36,34 @@ package struct KeyringAccess: Sendable {
   /// Unlocks what was locked. Without permission to prompt only a provider that needs no prompt does.
   package func unlock(_ failure: SecretServiceError) async throws(CacheError) {
     let start = ContinuousClock.now
+    let asked: [ObjectPath] = if case .itemsLocked(let items) = failure { items } else { [] }
     try await prompts.run(
       timeout: prompt.timeout ?? timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut
     ) { (cancellable) throws(CacheError) in
+      // One answer is for all that were waiting for it.
+      if mayPrompt, let last = dismissals.last.withLock({ $0[asked] }), last >= start {
+        throw cacheError(.promptDismissed)
+      }
       do throws(SecretServiceError) {
-        // One answer is for all that were waiting for it.
-        if mayPrompt, let last = dismissal.last.withLock(\.self), last >= start { throw .promptDismissed }
-        if case .itemsLocked(let items) = failure {
-          return try connection.unlock(items: items, prompt: mayPrompt, cancellable)
-        }
+        if !asked.isEmpty { return try connection.unlock(items: asked, prompt: mayPrompt, cancellable) }
         let path = try connection.path(ofCollection: collection, cancellable)
         try connection.unlock(path, prompt: mayPrompt, cancellable)
       } catch {
-        if error == .promptDismissed { dismissal.last.withLock { $0 = .now } }
+        if error == .promptDismissed {
+          dismissals.last.withLock { last in
+            last = last.filter { $0.value >= start }
+            last[asked] = .now
+          }
+        }
         throw cacheError(error)
       }
     }
   }
 }
 
-/// When the user last dismissed a prompt.
-private final class Dismissal: Sendable {
-  let last = Mutex<ContinuousClock.Instant?>(nil)
+/// When the user last dismissed a prompt for items or, without any, for the collection.
+private final class Dismissals: Sendable {
+  let last = Mutex<[[ObjectPath]: ContinuousClock.Instant]>([:])
 }
 
 extension SecretServiceError: StoreFailure {

@@ -36,6 +36,14 @@ struct RekeyTests {
     #expect(try await fixture.otherCache(key: .passphrase("new")).finds(one))
   }
 
+  @Test func `A change with the same key file that fails says that the key is the same`() async throws {
+    chmod(fixture.groupPath, 0o755)
+    let error = await expectCacheError(.unavailable) { _ = try await fixture.store.rekey() }
+    #expect(error?.message.contains("not finished") == true && error?.message.contains("old one") == false)
+    chmod(fixture.groupPath, 0o700)
+    #expect(try await fixture.otherCache().finds(one))
+  }
+
   @Test func `After a change the new key opens everything and the old one nothing`() async throws {
     let before = try keyIDs()
     let (oldKeys, oldFile) = (try fixture.bytes(fixture.keys), try fixture.bytes(fixture.path(one)))

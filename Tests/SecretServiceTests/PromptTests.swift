@@ -44,18 +44,37 @@ struct PromptTests {
   }
 
   @Test(.fault("prompt hangs")) func `No prompt is made while one for the same is open`() async throws {
-    let (service, client, collection) = try await FakeService.connected(["Unlock": .unlockPrompt])
+    let (service, client, collection) = try await FakeService.connected([
+      "Unlock": .unlockPrompt, "Locked": .locked(true),
+    ])
+    let other = service.client()
     for _ in 0..<3 {
       await expectFailure(.timedOut) {
         try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
       }
     }
-    let unlocking = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
+    let first = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
     try await shown(service)
-    service.setAnswer("Unlock", .reply([.objectPaths([FakeService.collection]), .objectPath("/")]))
+    // One that gives up takes nothing from the other.
+    let second = Task { try await other.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
+    second.cancel()
+    await expectFailure(.cancelled) { try await second.value }
     service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
-    try await unlocking.value
+    try await first.value
     #expect(service.calls.count { $0 == "Prompt" } == 1)
+  }
+
+  @Test(.fault("prompt hangs")) func `What was unlocked elsewhere needs no answer to a prompt`() async throws
+  {
+    let (service, client, collection) = try await FakeService.connected([
+      "Unlock": .unlockPrompt, "Locked": .locked(true),
+    ])
+    await expectFailure(.timedOut) {
+      try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
+    }
+    service.setAnswer("Locked", .locked(false))
+    service.setAnswer("Unlock", .reply([.objectPaths([FakeService.collection]), .objectPath("/")]))
+    try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600)))
   }
 
   /// A service that reports its collection as locked, and kwalletd6 beside it, as since KDE Frameworks 6.14.

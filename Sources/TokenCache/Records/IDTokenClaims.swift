@@ -39,7 +39,7 @@ public struct IDTokenClaims: Sendable, Hashable {
 extension Data {
   /// Decodes base64url (RFC 4648 section 5), with or without padding.
   package init?(base64URL text: some StringProtocol) {
-    var base64 = Array(text.utf8)
+    var base64 = text.utf8.withContiguousStorageIfAvailable { unsafe Array($0) } ?? Array(text.utf8)
     while base64.last == UInt8(ascii: "=") { base64.removeLast() }
     for index in base64.indices {
       switch base64[index] {
