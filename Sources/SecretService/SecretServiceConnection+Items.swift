@@ -44,7 +44,7 @@ extension SecretServiceConnection {
   /// The same, in several calls. The bus ends the connection of a service that responds with more than 64 MiB, and gnome-keyring
   /// ends with less, so that a call is for as many items as would be 16 MiB if they were as large as those before.
   ///
-  /// - Parameter use: Takes what a call brought, and whether it was the last.
+  /// `use` takes what a call brought, and whether it was the last.
   package func readSecrets(
     of paths: [ObjectPath], _ cancellable: Cancellable,
     _ use: (_ found: [ObjectPath: SecretBytes], _ isLast: Bool) -> Void

@@ -11,21 +11,28 @@ extension ApplicationTests {
   /// Borrowed tokens under MSAL's names.
   @Suite(.timeLimit(.minutes(20)))
   struct LoanTests {
-    @Test func `An application without a cache gets borrowed tokens and stores none`() async throws {
-      let directory = try TemporaryDirectory()
-      let server = try RawServer(at: directory.path + "/loan.sock") { target in
-        (200, "", target.hasPrefix("/loan") ? LentThings.terms() : LentThings.token())
-      }
+    /// An application without a cache that borrows from a server; Entra ID is not asked.
+    private func application(
+      borrowingFrom server: RawServer
+    ) async throws -> (MSALPublicClientApplication, MSALPublicClientApplicationConfig, FakeEntra) {
       let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))
       let terms = try await lender.terms()
       let config = MSALPublicClientApplicationConfig(
         clientId: terms.clientID, redirectUri: nil, authority: try MSALAuthority(url: terms.authority.url))
       config.tokenBroker = lender
       config.cacheConfig.store = InMemoryStore()
-      // No server is asked here.
       let entra = FakeEntra()
       let application = try MSALPublicClientApplication(
         configuration: config, transport: entra.server, authenticator: entra.browser)
+      return (application, config, entra)
+    }
+
+    @Test func `An application without a cache gets borrowed tokens and stores none`() async throws {
+      let directory = try TemporaryDirectory()
+      let server = try RawServer(at: directory.path + "/loan.sock") { target in
+        (200, "", target.hasPrefix("/loan") ? LentThings.terms() : LentThings.token())
+      }
+      let (application, config, entra) = try await application(borrowingFrom: server)
       let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test" && !account.isSSOAccount)
       let result = try await application.silent(account)
@@ -55,15 +62,7 @@ extension ApplicationTests {
           ? (200, "", LentThings.terms())
           : (503, "", LentThings.refusal("temporarily_unavailable", 503, "Offline."))
       }
-      let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: server.path))
-      let terms = try await lender.terms()
-      let config = MSALPublicClientApplicationConfig(
-        clientId: terms.clientID, redirectUri: nil, authority: try MSALAuthority(url: terms.authority.url))
-      config.tokenBroker = lender
-      config.cacheConfig.store = InMemoryStore()
-      let entra = FakeEntra()
-      let application = try MSALPublicClientApplication(
-        configuration: config, transport: entra.server, authenticator: entra.browser)
+      let (application, _, _) = try await application(borrowingFrom: server)
       let account = try await application.accountOfDevice()
       let error = try await failure { try await application.silent(account) }
       #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorCannotConnectToHost)
