@@ -40,7 +40,7 @@ final class Fixture: SharedStoreFixture {
   /// Another store, as another process would have it.
   func store(
     at endpoints: [String]? = nil, key: KeySource? = nil, prefix: String? = nil, user: EtcdUser? = nil,
-    timeout: Duration = .seconds(120), watching: GroupWatch.Timing? = .standard,
+    timeout: Duration = .seconds(600), watching: GroupWatch.Timing? = .standard,
     through transport: (any HTTPTransport)? = nil
   ) throws -> EtcdCacheStore {
     try Self.store(
@@ -51,7 +51,7 @@ final class Fixture: SharedStoreFixture {
 
   private static func store(
     _ endpoints: [String], prefix: String, key: KeySource, user: EtcdUser? = nil,
-    timeout: Duration = .seconds(120),
+    timeout: Duration = .seconds(600),
     watching: GroupWatch.Timing? = .standard, through transport: (any HTTPTransport)? = nil
   ) throws -> EtcdCacheStore {
     try EtcdCacheStore(

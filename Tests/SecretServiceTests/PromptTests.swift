@@ -48,17 +48,22 @@ struct PromptTests {
       "Unlock": .unlockPrompt, "Locked": .locked(true),
     ])
     let other = service.client()
-    for _ in 0..<3 {
+    let abandoned = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
+    try await shown(service)
+    abandoned.cancel()
+    await expectFailure(.cancelled) { try await abandoned.value }
+    for _ in 0..<2 {
       await expectFailure(.timedOut) {
         try await client.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(200)))
       }
     }
     let first = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
-    try await shown(service)
     // One that gives up takes nothing from the other.
     let second = Task { try await other.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
     second.cancel()
     await expectFailure(.cancelled) { try await second.value }
+    // Where the first has not begun to wait yet.
+    service.setAnswer("Unlock", .reply([.objectPaths([FakeService.collection]), .objectPath("/")]))
     service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
     try await first.value
     #expect(service.calls.count { $0 == "Prompt" } == 1)

@@ -7,8 +7,8 @@ extension CacheDocument {
       for section in Self.recordSections { formUnion(shard, of: section) }
       otherSections.formUnion(shard.otherSections)
     }
-    for shard in shards { for section in Self.sections { formUnionOfMembers(shard, of: section) } }
     accountMetadata = AccountMetadata.union(of: shards.map(\.accountMetadata))
+    for shard in shards { for section in Self.sections { formUnionOfMembers(shard, of: section) } }
   }
 
   /// Adds the members that are not objects, each under the first key, from its own, that neither a record nor another member
@@ -205,10 +205,11 @@ extension Dictionary where Key == String, Value: CacheRecord {
       }
     }
     var shared: [RecordIdentity: [String]] = [:]
-    for (key, record) in self.sorted(by: { $0.key < $1.key }) where matches[key] == nil {
+    for (key, record) in self where matches[key] == nil {
       guard let identity = record.sharedIdentity(under: key, in: clouds) else { continue }
       shared[identity, default: []].append(key)
     }
+    for identity in shared.keys { shared[identity]?.sort() }
     var new: [(key: String, record: Value)] = []
     // Only one is imported for it, preferably one with a present key: a second import would find it no longer.
     let places = rest.map { (isNew: self[$0.key] == nil ? 1 : 0, entry: $0) }

@@ -12,7 +12,10 @@ enum AccountList {
     let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name).map {
       (account: $0, origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
     }
-    if !isEmptyAllowed, !accounts.map(\.account).areSignedIn(in: snapshot) {
+    if !isEmptyAllowed,
+      !accounts.contains(where: { renewable.contains($0.account.homeAccountID.lowercased()) }),
+      !accounts.map(\.account).areSignedIn(in: snapshot)
+    {
       try snapshot.checkComplete()
       throw Failure.notSignedIn(name, in: snapshot)
     }
