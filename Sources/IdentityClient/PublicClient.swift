@@ -24,7 +24,7 @@ public final class PublicClient: Sendable {
   package let broker: (any TokenBroker)?
   let isBrokerAllowed: @Sendable () -> Bool
   let sender: HTTPSender
-  /// Until when, as time since the system's start, where it is not known for good.
+  /// Until when, as time since the system's start, where that is limited.
   let knownMetadata = Mutex<
     [Authority: (result: Result<AuthorityMetadata, IdentityError>, until: Duration?)]
   >([:])

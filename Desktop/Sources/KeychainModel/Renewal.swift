@@ -33,7 +33,7 @@ extension Keychain {
     }
   }
 
-  /// Keeps a renewal that nobody waits for until it has ended.
+  /// Keeps a cancelled renewal until it has ended.
   private func finishing(_ client: PublicClient) {
     renewals.withLock { renewals in
       let before = renewals
