@@ -347,11 +347,6 @@ extension EtcdBackend {
   }
 
   private func unseal(_ value: EtcdValue) throws(CacheError) {
-    guard value.value.count <= SealedKeys.maximumSize else {
-      let problem = SealedKeys.problem(ofTooLarge: Array(value.value.prefix(16)))
-      throw problem.cacheError(
-        of: "etcd's value \(names.keys)", advice: problem.code == .damaged ? Self.withoutKeys : nil)
-    }
     try access.keys.unseal(
       value.value, called: "etcd's value \(names.keys)", advice: Self.withoutKeys, cancellable)
   }

@@ -58,6 +58,9 @@ package enum SealedKeys {
     }
 
     package init(_ file: [UInt8]) throws(SealError) {
+      guard file.count <= maximumSize else {
+        throw SealedKeys.problem(ofTooLarge: Array(file.prefix(16)))
+      }
       try SealedFormat.check(file, magic: magic, minimumSize: overhead)
       guard let kind = KeySource.Kind(rawValue: file.bigEndian(at: 16)) else {
         throw .malformed("its kind of key is unknown.")

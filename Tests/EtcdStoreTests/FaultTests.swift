@@ -103,6 +103,10 @@ struct FaultTests {
     }
     try await fixture.put([1, 2, 3], to: fixture.keys)
     await expectCacheError(.damaged) { try await cache(fixture.store()).save(two) }
+    // Of a later version, larger than any of this one.
+    let later = Array("LLAVEROK".utf8) + [0, 0, 0, 2, 0, 1, 0x11, 0x70] + .init(repeating: 0, count: 69_984)
+    try await fixture.put(later, to: fixture.keys)
+    await expectCacheError(.newerVersion) { try await cache(fixture.store()).save(two) }
     try await fixture.put(keys, to: fixture.keys)
     #expect(try await cache(fixture.store()).finds(one))
   }
