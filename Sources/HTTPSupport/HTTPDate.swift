@@ -22,11 +22,12 @@ package enum HTTPDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// How long a server asks to be left alone, in its `Retry-After` field: seconds or a date.
-  package static func secondsToWait(_ field: String?, now: Date) -> Double? {
+  /// How long a server asks to be left alone, in its `Retry-After` field: seconds or a date. That is relative to the server's own
+  /// clock, the `Date` field, if the response has it.
+  package static func secondsToWait(_ field: String?, date: String?, now: Date) -> Double? {
     guard let words = field?.split(whereSeparator: { $0 == " " || $0 == "\t" }) else { return nil }
     let text = words.joined(separator: " ")
     if let seconds = Double(text), seconds.isFinite { return max(0, seconds) }
-    return parse(text).map { max(0, $0.timeIntervalSince(now)) }
+    return parse(text).map { max(0, $0.timeIntervalSince(date.flatMap(parse) ?? now)) }
   }
 }

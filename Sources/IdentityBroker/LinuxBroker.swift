@@ -100,7 +100,21 @@ public final class LinuxBroker: TokenBroker {
       }
       let entry = try Self.entry(
         for: account, tenant: request.authority.tenant, clientID: request.clientID, call)
-      return try BrokerResponse.token(in: call(.tokenSilently(request, account: entry.fields)), at: now())
+      func ask(replacing old: String?) throws(IdentityError) -> BrokerToken {
+        var request = request
+        request.tokenToReplace = old
+        return try BrokerResponse.token(in: call(.tokenSilently(request, account: entry.fields)), at: now())
+      }
+      let token = try ask(replacing: request.tokenToReplace)
+      guard request.tokenToReplace == nil,
+        token.expiresOn < now().addingTimeInterval(request.minimumValidity)
+      else { return token }
+      do throws(IdentityError) {
+        let new = try ask(replacing: token.accessToken)
+        return new.expiresOn > token.expiresOn ? new : token
+      } catch  where error.code != .cancelled {
+        return token
+      }
     }
   }
 

@@ -35,7 +35,12 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
     _ url: URL, _ kind: Authority.Kind? = nil, tenant: String? = nil
   ) throws -> Authority {
     do throws(IdentityError) {
-      let authority = if let kind { try Authority(url: url, kind: kind) } else { try Authority(url: url) }
+      let authority =
+        switch kind {
+        case nil: try Authority(url: url)
+        case .b2c: try Authority(anyB2C: url)
+        case let kind?: try Authority(url: url, kind: kind)
+        }
       guard let tenant = tenant.nonBlank else { return authority }
       return try authority.replacingTenant(with: tenant)
     } catch {
@@ -168,9 +173,11 @@ public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
 
 /// Azure AD B2C.
 public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
-  /// Makes an authority from a URL such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`.
+  /// Makes an authority from a URL such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`, or in another
+  /// form, such as that of a gateway.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the name of a policy.
+  /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or path, and for one of `b2clogin.com` or with `tfp`
+  ///   that names no policy.
   public convenience init(url: URL) throws { self.init(try Self.authority(url, .b2c)) }
 }
 
@@ -179,10 +186,10 @@ public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
   /// Makes an authority from a URL such as `https://contoso.ciamlogin.com`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, and for one of another
-  ///   domain than `ciamlogin.com`.
-  public convenience init(url: URL) throws { try self.init(url: url, validateFormat: true) }
+  ///   domain than `ciamlogin.com` without a tenant.
+  public convenience init(url: URL) throws { try self.init(url: url, validateFormat: false) }
 
-  /// Makes an authority from a URL. With a custom domain, `validateFormat` has to be false and the URL has to name the tenant.
+  /// Makes an authority from a URL. With a custom domain the URL has to name the tenant, and `validateFormat` has to be false.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, or in another form.
   public convenience init(url: URL, validateFormat: Bool) throws {

@@ -166,13 +166,22 @@ extension MSALPublicClientApplication {
       failure = NSError(error)
     }
     do {
-      let signOut = { @Sendable (client: PublicClient) async throws(IdentityError) in
-        try await client.signOut(account.account, options)
+      // Returns the failure of what follows when the tokens are removed.
+      let signOut = { @Sendable (client: PublicClient) async throws(IdentityError) -> IdentityError? in
+        do throws(IdentityError) {
+          try await client.signOut(account.account, options)
+          return nil
+        } catch {
+          if error.code == .cache { throw error }
+          return error
+        }
       }
       // Only what waits for the browser ends by the class method.
-      if options.fromBrowser { try await session(signOut) } else { try await call(signOut) }
+      let later = options.fromBrowser ? try await session(signOut) : try await call(signOut)
+      failure = failure ?? later.map { NSError($0) }
     } catch {
-      failure = failure ?? error
+      // The account is still signed in, which its providers must not take for signed out.
+      throw failure ?? error
     }
     for provider in config.cacheConfig.externalAccountProviders {
       do {
@@ -206,8 +215,19 @@ extension Account {
   /// An account of another library; `nil` without a home account id.
   fileprivate init?(_ account: any MSALAccountProtocol) {
     guard let identifier = account.identifier ?? account.homeAccountId?.identifier else { return nil }
+    var profiles = account.tenantProfiles ?? []
+    // Programs for iOS and macOS cannot make tenant profiles.
+    if profiles.isEmpty, let claims = account.accountClaims, !claims.isEmpty {
+      let home = Tenant.home(of: identifier)
+      let tenant = (claims["tid"] as? String)?.lowercased() ?? home ?? ""
+      profiles = [
+        MSALTenantProfile(
+          identifier: (claims["oid"] ?? claims["sub"]) as? String, tenantId: tenant,
+          environment: account.environment, isHomeTenantProfile: tenant == home, claims: claims)
+      ]
+    }
     self.init(
       homeAccountID: identifier, username: account.username, environment: account.environment,
-      tenantProfiles: account.tenantProfiles?.map(\.profile) ?? [])
+      tenantProfiles: profiles.map(\.profile))
   }
 }

@@ -7,11 +7,6 @@ extension MSALTokenParameters {
   ///
   /// - Throws: An error in ``MSALErrorDomain``.
   func check() throws {
-    guard scopes.contains(where: { !$0.isBlank }) else {
-      throw NSError(
-        .internalErrorInvalidParameter, "The request has no scopes.",
-        advice: "Request a scope such as https://graph.microsoft.com/user.read.")
-    }
     if let scheme = authenticationScheme, scheme.scheme != .bearer, popScheme == nil {
       throw NSError(
         .internalErrorInvalidParameter, "Unknown authentication scheme \(scheme.authenticationScheme).",

@@ -146,10 +146,9 @@ extension HTTPFields {
     if let name = HTTPField.Name(name) { self[name] = value }
   }
 
-  /// `Retry-After` in seconds, ten years at most. A date is relative to the server's clock if the
-  /// response has it.
+  /// `Retry-After` in seconds, ten years at most.
   var secondsToWait: Double? {
-    let now = self[.date].flatMap(HTTPDate.parse) ?? Date()
-    return HTTPDate.secondsToWait(self[.retryAfter], now: now).map { Swift.min($0, 315_360_000) }
+    HTTPDate.secondsToWait(self[.retryAfter], date: self[.date], now: Date())
+      .map { Swift.min($0, 315_360_000) }
   }
 }

@@ -76,6 +76,27 @@ struct LinuxBrokerTests {
     }
   }
 
+  @Test func `A token that is not good for long enough is asked to be replaced`() async throws {
+    func token(for seconds: Double) -> String {
+      let payload = #"{"exp":\(Int(Date().timeIntervalSince1970 + seconds))}"#
+      return "e30." + Data(payload.utf8).base64URL + "."
+    }
+    let (short, long) = (token(for: 200), token(for: 900))
+    let broker = try StandInBroker(.native, orders: #"{"token":"\#(short)"}"#)
+    defer { broker.kill() }
+    let client = client(broker)
+    var request = try request(#require(await accounts(client).first))
+    request.minimumValidity = 300
+    // A broker that has no other gives this one again.
+    #expect(try await client.tokenSilently(request).accessToken == short)
+    let calls = try broker.calls().filter { $0.method == "acquireTokenSilently" }
+    let replaced = calls.map { $0.body["authParameters"]?.objectValue?["accessTokenToRenew"]?.stringValue }
+    #expect(replaced == ["", short] || replaced == [nil, short], "\(replaced)")
+    try broker.order(#"{"token":"\#(long)"}"#)
+    #expect(try await client.tokenSilently(request).accessToken == long)
+    #expect(try broker.calls().count == calls.count + 2 + 2)
+  }
+
   @Test(
     .fault("bad answer"),
     arguments: [

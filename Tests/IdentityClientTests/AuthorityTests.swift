@@ -248,6 +248,15 @@ struct AuthorityTests {
     #expect(test.transport.discoveryRequests.count == 1)
   }
 
+  @Test(.fault("proxy page")) func `A refusal does not stay for ever: it may be a gateway's`() async throws {
+    let test = TestClient("https://id.example/issuer", kind: .oidc)
+    test.transport.script { _ in .json(["status": .integer(404), "error": "Not Found"], status: 404) }
+    await expectError(.authorityValidationFailed) { try await test.client.resolve() }
+    test.transport.script { _ in nil }
+    test.clock.advance(61)
+    _ = try await test.client.resolve()
+  }
+
   @Test func `A token endpoint with another end has no device endpoint beside it`() async throws {
     for (end, expected) in [("token", "devicecode"), ("token/", nil), ("token?p=x", nil)] {
       let test = TestClient()
@@ -287,6 +296,28 @@ struct AuthorityTests {
     test.clock.advance(4000)
     test.transport.answerTokens(test.tokens(scope: "https://api.test/read", of: person, idToken: claims))
     #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
+
+    // Where no scope of an API is granted, it gives an ID token alone.
+    let signedIn = try await test.signIn(
+      person, scopes: ["https://api.test/read"], changing: ["access_token": .null], idToken: claims)
+    #expect(signedIn.accessToken.isEmpty)
+    #expect(signedIn.account == account)
+    // Another policy gives the same person another id; another person is refused.
+    let edit = try Authority("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_edit")
+    func dora(_ uid: String) -> TestPerson {
+      TestPerson(uid: uid, home: tenant, username: "dora@example.test")
+    }
+    let edited = try await test.signIn(
+      dora("oid-b2c_1_edit"), scopes: ["https://api.test/read"], idToken: claims
+    ) {
+      ($0.account, $0.authority) = (account, edit)
+    }
+    #expect(edited.account.homeAccountID == "oid-b2c_1_edit.\(tenant)")
+    await expectError(.mismatchedUser) {
+      try await test.signIn(dora("other-b2c_1_edit"), idToken: claims) {
+        ($0.account, $0.authority) = (account, edit)
+      }
+    }
   }
 
   @Test(arguments: [

@@ -32,6 +32,55 @@ struct BrokerTests {
     return (test, account)
   }
 
+  private static let guest = "33333333-3333-3333-3333-333333333333"
+
+  @Test(arguments: [BrokerPolicy.automatic, .required])
+  func `A broker's token of another tenant is refused`(_ policy: BrokerPolicy) async throws {
+    let (test, account) = try await signedIn(policy)
+    // As Himmelblau does, which ignores the authority.
+    answer(test)
+    let authority = Authority.entra(Self.guest)
+    func silent() async throws(IdentityError) -> AuthenticationResult {
+      try await test.silent(account) { $0.authority = authority }
+    }
+    if policy == .required {
+      await expectError(.brokerFailed) { try await silent() }
+    } else {
+      var person = TestPerson.alice
+      person.tenant = Self.guest
+      test.transport.answerTokens(test.tokens("guest", of: person, idToken: ["oid": "guest-oid"]))
+      #expect(try await silent().tenantProfile?.tenantID == Self.guest)
+    }
+    let metadata = try await test.cache.accountMetadata(
+      clientID: TestPerson.clientID, of: account.homeAccountID)
+    #expect(
+      metadata?.resolvedAuthority(
+        for: authority.address, homeAccountID: account.homeAccountID) == nil)
+  }
+
+  @Test func `A tenant that is named by its id is no other, whatever the cache says`() async throws {
+    let (test, account) = try await signedIn(.off)
+    let authority = Authority.entra(Self.guest)
+    try await test.cache.updateAccountMetadata(clientID: TestPerson.clientID, of: account.homeAccountID) {
+      $0.setResolvedAuthority(
+        Authority.entra(TestPerson.alice.home).address, for: authority.address,
+        homeAccountID: account.homeAccountID)
+    }
+    test.transport.answerTokens(.refusal("invalid_grant"))
+    await expectError(.interactionRequired) { try await test.silent(account) { $0.authority = authority } }
+    #expect(test.transport.tokenRequests.last?.url.path.hasPrefix("/\(Self.guest)/") == true)
+  }
+
+  @Test func `A forced renewal takes no token again that the client has a refresh token for`() async throws {
+    let (test, account) = try await signedIn()
+    answer(test, "access-1")
+    test.transport.answerTokens(test.tokens("own-2"))
+    #expect(try await test.renew(account).accessToken == "own-2")
+    let (required, same) = try await signedIn(.required)
+    answer(required, "access-1")
+    #expect(try await required.renew(same).accessToken == "access-1")
+  }
+
   /// Has the broker give tokens of a person.
   private func answer(
     _ test: TestClient, _ access: String = "brokered-1", of person: TestPerson = .alice,

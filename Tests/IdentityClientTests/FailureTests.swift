@@ -126,6 +126,21 @@ struct FailureTests {
     #expect(try await test.silent(account).accessToken == "access-2")
   }
 
+  @Test func `A date in Retry-After is relative to the server's clock`() async throws {
+    let account = try await test.expired()
+    test.transport.answerTokens(
+      .refusal(
+        "temporarily_unavailable", status: 429,
+        headers: ["Date": "Fri, 31 Dec 1999 23:59:29 GMT", "Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"]))
+    for isThrottled in [false, true] {
+      let error = await #expect(throws: IdentityError.self) { try await test.silent(account) }
+      #expect(error?.isThrottled == isThrottled)
+    }
+    test.clock.advance(31)
+    test.transport.answerTokens(test.tokens())
+    #expect(try await test.silent(account).accessToken == "access-2")
+  }
+
   @Test(.conformance(64)) func `Other requests are not throttled; the same request is`() async throws {
     let account = try await test.expired()
     test.transport.answerTokens(.json([:], status: 429))
@@ -337,6 +352,6 @@ struct RetryAfterTests {
     ("nan", nil),
   ])
   func `Is read`(_ text: String, _ seconds: Double?) {
-    #expect(HTTPDate.secondsToWait(text, now: now) == seconds)
+    #expect(HTTPDate.secondsToWait(text, date: nil, now: now) == seconds)
   }
 }

@@ -428,6 +428,37 @@ struct InteractiveTests {
     await expectError(.invalidParameter) { try await test.client.acquireToken(request) }
   }
 
+  @Test func `The application's nonce is sent, and expected in the ID token`() async throws {
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.extraQueryParameters = ["nonce": "application's"]
+    let result = try await test.signIn(request: request)
+    #expect(test.browser.lastQuery["nonce"] == "application's")
+    #expect(result.claims?.string("nonce") == "application's")
+    await expectError(.invalidResponse) {
+      try await test.signIn(idToken: ["nonce": "another"], request: request)
+    }
+  }
+
+  @Test func `Claims among the parameters are the request's, unless it has others`() async throws {
+    let own = TestClient { $0.capabilities = ["CP1"] }
+    var request = InteractiveRequest(scopes: ["User.Read"])
+    request.extraQueryParameters = ["claims": #"{"id_token":{"email":null}}"#]
+    try await own.signIn(request: request)
+    let sent = try ClaimsRequest(json: #require(own.browser.lastQuery["claims"]))
+    #expect(Set(try sent.json().split(separator: "\"").map(String.init)).isSuperset(of: ["email", "CP1"]))
+    request.claims = try ClaimsRequest(json: #"{"id_token":{"name":null}}"#)
+    await expectError(.invalidParameter) { try await own.client.acquireToken(request) }
+  }
+
+  @Test func `A request without scopes signs in, also without an access token`() async throws {
+    let result = try await test.signIn(
+      scopes: [], changing: ["access_token": .null],
+      request: InteractiveRequest(scopes: []))
+    #expect(result.accessToken.isEmpty)
+    #expect(try await test.client.accounts() == [result.account])
+    await expectError(.invalidResponse) { try await test.signIn(changing: ["access_token": .null]) }
+  }
+
   @Test func `A redirect URI without TLS must be on this machine`() async throws {
     let own = TestClient { $0.redirectURI = URL(string: "http://contoso.test/answer") }
     await expectError(.nonHttpsRedirect) { try await own.signIn() }

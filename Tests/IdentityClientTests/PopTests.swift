@@ -164,6 +164,16 @@ struct PopTests {
     #expect(try await test.recordCount() == 0)
   }
 
+  @Test func `A token that is not bound is refused, but the new refresh token is kept`() async throws {
+    let account = try await test.signIn().account
+    test.transport.answerTokens(test.tokens("at-2"))
+    await expectError(.invalidResponse) {
+      try await test.silent(account) { $0.authenticationScheme = scheme() }
+    }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-2"])
+    #expect(try await test.secrets(.accessToken) == ["access-1"])
+  }
+
   @Test func `Callers at once share a renewal, and each gets its own signed request`() async throws {
     let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens("at-2", changing: ["token_type": "pop"]))

@@ -85,6 +85,18 @@ struct SignOutTests {
     #expect(try await test.cache.snapshot().document.accounts.count == (wipes ? 0 : 1))
   }
 
+  @Test func `A wipe by one client signs the account in to no other client again`() async throws {
+    let alice = try await test.signIn(changing: ["foci": "1"]).account
+    let other = test.another(clientID: otherID)
+    try await other.signIn(
+      changing: ["refresh_token": "of the other", "foci": "1"], idToken: ["aud": .string(otherID)])
+    try await other.client.remove(alice)
+    try await test.client.signOut(alice, SignOutOptions(wipeAccount: true))
+    try await test.signIn(changing: ["foci": "1"])
+    #expect(try await other.client.accounts().isEmpty)
+    await expectError(.interactionRequired) { try await other.silent(alice) }
+  }
+
   @Test func `Everything goes when that is asked for`() async throws {
     let alice = try await test.signIn().account
     try await test.signIn(.bob)

@@ -98,7 +98,7 @@ extension ApplicationTests {
     }
 
     @Test func `A refused request reports its error to the block`() async throws {
-      let parameters = MSALDeviceCodeTokenParameters(scopes: []) { _ in }
+      let parameters = MSALDeviceCodeTokenParameters(scopes: [" "]) { _ in }
       await withCheckedContinuation { continuation in
         application.acquireToken(with: parameters) { result, error in
           #expect(result == nil && (error as NSError?)?.code == MSALError.internal.rawValue)
@@ -164,6 +164,29 @@ extension ApplicationTests {
         provider.events.withLock { $0 } == ["update alice@contoso.test", "remove alice@contoso.test"])
     }
 
+    @Test func `The claims of another library's account are those of its tenant profile`() async throws {
+      let provider = ExternalAccounts()
+      let application = try MSALPublicClientApplication.test(entra) {
+        $0.cacheConfig.addExternalAccountProvider(provider)
+      }
+      provider.dave.withLock { $0 = ["oid": "dave", "tid": "Fabrikam", "name": "Dave"] }
+      let accounts = try application.accounts(for: .init(tenantProfileIdentifier: "dave"))
+      #expect(accounts.map(\.username) == ["dave@fabrikam.example"])
+      #expect(accounts.first?.accountClaims?["name"] as? String == "Dave")
+      #expect(accounts.first?.tenantProfiles?.map(\.tenantId) == ["fabrikam"])
+    }
+
+    @Test func `A sign-out that cannot remove the tokens is not reported to other libraries`() async throws {
+      let (provider, store) = (ExternalAccounts(), ScriptedStore())
+      let application = try MSALPublicClientApplication.test(entra, store: store) {
+        $0.cacheConfig.addExternalAccountProvider(provider)
+      }
+      let account = try await application.signIn().account
+      store.lock(isReadable: true)
+      #expect(throws: NSError.self) { try application.remove(account) }
+      #expect(provider.events.withLock { $0 } == ["update alice@contoso.test"])
+    }
+
     @Test func `One library's failure to remove an account does not stop the others`() async throws {
       let broken = ExternalAccounts(failure: NSError(domain: "example", code: 7))
       let provider = ExternalAccounts()
@@ -183,6 +206,8 @@ final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   let events = Mutex<[String]>([])
   /// What it knows of another library's account.
   let alice = Mutex<MSALAccount?>(nil)
+  /// The claims of one more account, which has no tenant profiles.
+  let dave = Mutex<[String: String]>([:])
   /// The error of a removal.
   private let failure: NSError?
 
@@ -207,8 +232,25 @@ final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
         homeAccountID: "carol.contoso", username: "carol@contoso.example", environment: "login.windows.net",
         tenantProfiles: []))
     let alice = alice.withLock { $0 }
-    return [alice, carol].compactMap(\.self)
+    let claims = dave.withLock { $0 }
+    let dave = claims.isEmpty ? nil : ClaimedAccount(claims)
+    let accounts: [(any MSALAccountProtocol)?] = [alice, carol, dave]
+    return accounts.compactMap(\.self)
   }
+}
+
+/// An account as programs for iOS and macOS make it, which cannot make tenant profiles.
+private final class ClaimedAccount: NSObject, MSALAccountProtocol {
+  let claims: [String: String]
+  let username: String? = "dave@fabrikam.example"
+  let identifier: String? = "dave.fabrikam"
+  let environment = "login.windows.net"
+  let tenantProfiles: [MSALTenantProfile]? = nil
+  let homeAccountId: MSALAccountId? = nil
+  let isSSOAccount = false
+  var accountClaims: [String: Any]? { claims }
+
+  init(_ claims: [String: String]) { self.claims = claims }
 }
 
 extension Account {

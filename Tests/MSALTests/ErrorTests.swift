@@ -99,7 +99,7 @@ struct ErrorTests {
 
   @Test func `Invalid requests are refused`() async throws {
     let application = try MSALPublicClientApplication(clientId: "11111111-2222-4333-8444-555555555555")
-    for scopes in [[], [" "], ["user.read", "OpenID"], ["11111111-2222-4333-8444-555555555555"]] {
+    for scopes in [[" "], ["user.read", "OpenID"], ["11111111-2222-4333-8444-555555555555"]] {
       try await expectInvalid(application, MSALDeviceCodeTokenParameters(scopes: scopes) { _ in })
     }
     let pop = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { _ in }
@@ -137,7 +137,24 @@ struct ErrorTests {
     for address in ["http://login.microsoftonline.com/common", "https://login.microsoftonline.com"] {
       #expect(internalCode { try MSALAADAuthority(url: URL(string: address)!) } == -42000)
     }
-    #expect(internalCode { try MSALCIAMAuthority(url: URL(string: "https://example.com/x")!) } == -42000)
+    let custom = URL(string: "https://login.example.com/tenant")!
+    #expect(internalCode { try MSALCIAMAuthority(url: custom, validateFormat: true) } == -42000)
+    #expect(internalCode { try MSALB2CAuthority(url: URL(string: "https://x.b2clogin.com/x")!) } == -42000)
+    #expect(internalCode { try MSALB2CAuthority(url: URL(string: "https://example.com")!) } == -42000)
+  }
+
+  @Test(
+    arguments: [
+      "https://login.microsoftonline.com/tenant", "https://example.com/tenant/policy",
+      "https://gateway.example.com/auth/tfp/contoso.onmicrosoft.com/B2C_1_SignIn",
+    ]) func `An address of B2C may have any form`(_ address: String) throws
+  {
+    #expect(try MSALB2CAuthority(url: URL(string: address)!).url.absoluteString == address)
+  }
+
+  @Test func `A custom domain of External ID needs no flag`() throws {
+    let address = "https://login.example.com/tenant"
+    #expect(try MSALCIAMAuthority(url: URL(string: address)!).url.absoluteString == address)
   }
 
   private func internalCode<T>(_ work: () throws -> T) -> Int? {

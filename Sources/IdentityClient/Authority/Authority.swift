@@ -61,6 +61,14 @@ public struct Authority: Sendable, Hashable {
     try self.init(url, kind: kind)
   }
 
+  /// Takes an address of B2C in any form, such as behind a gateway or without a policy. In the usual forms it is reduced as by
+  /// ``init(url:kind:)``.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address without https, host or path.
+  package init(anyB2C url: URL) throws(IdentityError) {
+    try self.init(url, kind: .b2c, inAnyForm: true)
+  }
+
   /// Returns the authority for another tenant. One of B2C keeps its policy.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
@@ -79,7 +87,7 @@ public struct Authority: Sendable, Hashable {
   }
 
   /// Takes an address of the given kind, else of the kind that its form says.
-  private init(_ url: URL, kind given: Kind?) throws(IdentityError) {
+  private init(_ url: URL, kind given: Kind?, inAnyForm: Bool = false) throws(IdentityError) {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https"
     else { throw .invalidAuthority("authority must use HTTPS.") }
@@ -105,6 +113,7 @@ public struct Authority: Sendable, Hashable {
         throw .invalidAuthority("Trying to initialize AAD authority with B2C authority url.")
       }
       path = Array(path.prefix(1))
+    case .b2c where inAnyForm && tenant != nil && !isB2C && path.count != 2: break
     case .b2c:
       let count = tenant?.lowercased() == "tfp" ? 3 : 2
       guard path.count >= count else {
@@ -157,6 +166,12 @@ extension Authority {
 
   /// Whether Microsoft's services answer, which understand parameters that the standards do not know.
   var isMicrosofts: Bool { kind == .aad || kind == .b2c || kind == .ciam }
+
+  /// Whether the authority is that of one tenant, named by its id, and the given one is another.
+  func excludes(tenant other: String?) -> Bool {
+    guard kind == .aad, let tenant, UUID(uuidString: tenant) != nil, let other else { return false }
+    return other.normalized != tenant.normalized
+  }
 
   /// Whether the response names another tenant than the address does.
   package var namesManyTenants: Bool {

@@ -13,16 +13,19 @@ extension PublicClient {
       return try known.result.get()
     }
     return try await metadataSearches.run(authority) { () async throws(IdentityError) in
+      let pause = Duration.seconds(Throttle.pause)
       do throws(IdentityError) {
         let isComplete = try await self.discoverCloud(of: authority)
         let metadata = try await self.searchMetadata(of: authority)
-        let until = isComplete ? nil : self.timing.uptime() + .seconds(Throttle.pause)
+        let until = isComplete ? nil : self.timing.uptime() + pause
         self.knownMetadata.withLock { $0[authority] = (.success(metadata), until) }
         return metadata
       } catch {
-        // A server's own refusal stands. Whatever else came may be a proxy's, and is gone with the next request.
+        // A server's own refusal stands for a while, since a gateway's may look like one. Whatever else came is gone with the next
+        // request.
         if error.isOAuthRefusal {
-          self.knownMetadata.withLock { $0[authority] = (.failure(error), nil) }
+          let until = self.timing.uptime() + pause
+          self.knownMetadata.withLock { $0[authority] = (.failure(error), until) }
         }
         throw error
       }

@@ -81,7 +81,7 @@ final class Throttle: Sendable {
 extension IdentityError {
   /// How long the server asks to be left alone: its `Retry-After` field.
   func secondsToWait(at now: Date) -> Double? {
-    let field = httpHeaders.first { $0.key.lowercased() == "retry-after" }?.value
-    return HTTPDate.secondsToWait(field, now: now)
+    func field(_ name: String) -> String? { httpHeaders.first { $0.key.lowercased() == name }?.value }
+    return HTTPDate.secondsToWait(field("retry-after"), date: field("date"), now: now)
   }
 }

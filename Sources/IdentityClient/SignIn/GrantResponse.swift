@@ -21,7 +21,19 @@ struct GrantResponse: Sendable {
   /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and
   ///   stand in the error.
   func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
-    try await result(of: fields, try check(TokenResponse(fields: fields)))
+    let response = TokenResponse(fields: fields)
+    let claims = try check(response)
+    do {
+      try checkType(response)
+    } catch {
+      // The refresh token that it replaces may be used up.
+      if isRefresh, response.refreshToken != nil {
+        let rest = TokenResponse(fields: fields.filter { $0.key != "access_token" })
+        _ = try await save(records(of: rest, from: nil), from: authority)
+      }
+      throw error
+    }
+    return try await result(of: fields, claims)
   }
 
   /// Takes the response of a broker, which is stored as the broker's. Its statements are trusted: a program that can
@@ -35,6 +47,10 @@ struct GrantResponse: Sendable {
     let claims = token.idToken.flatMap(IDTokenClaims.init(token:))
     guard claims?.isFor(clientID: clientID) ?? true else {
       throw .brokerFailed("its ID token is for another application")
+    }
+    // Himmelblau ignores the authority, and gives tokens of the account's home.
+    guard !authority.excludes(tenant: claims?.tenantID) else {
+      throw .brokerFailed("it gave a token of another tenant")
     }
     let home = try homeAccountID(of: token, claims)
     var fields: JSONObject = [
@@ -159,17 +175,15 @@ struct GrantResponse: Sendable {
 
 extension GrantResponse {
   private func check(_ response: TokenResponse) throws(IdentityError) -> IDTokenClaims? {
-    // RFC 6749 section 5.1 and appendix A.12.
-    guard let token = response.accessToken, token.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+    // RFC 6749 section 5.1 and appendix A.12. B2C gives no access token where no scope of an API is granted.
+    let isSignInOnly =
+      response.fields["access_token"] ?? .null == .null && response.idToken != nil
+      && (authority.kind == .b2c || request.scopes.scopes.isEmpty)
+    let isValid = response.accessToken?.utf8.allSatisfy { (0x20...0x7e).contains($0) } ?? isSignInOnly
+    guard isValid else {
       throw IdentityError(
         .invalidResponse, "The server's response has no access token.",
         advice: "Ask for a scope of the API that is to be called.")
-    }
-    let expected = request.proof == nil ? "Bearer" : PopScheme.tokenType
-    // A server that does not know the scheme may have ignored it, and leave the type out.
-    guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
-      throw IdentityError(
-        .invalidResponse, "The server's response has a token of another type than \(expected).")
     }
     if authority.isMicrosofts, !isRefresh, response.clientInfo == nil {
       throw IdentityError(.invalidResponse, "Client info was not returned in the server response")
@@ -186,12 +200,23 @@ extension GrantResponse {
     return claims
   }
 
+  private func checkType(_ response: TokenResponse) throws(IdentityError) {
+    let expected = request.proof == nil ? "Bearer" : PopScheme.tokenType
+    // A server that does not know the scheme may have ignored it, and leave the type out.
+    guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
+      throw IdentityError(
+        .invalidResponse, "The server's response has a token of another type than \(expected).")
+    }
+  }
+
   /// Tokens of another account are never stored for this one (OpenID Connect Core 12.2).
   private func checkAccount(_ response: TokenResponse, _ claims: IDTokenClaims?) throws(IdentityError) {
     guard let account = request.account else { return }
     let isSubject = authority.cacheKind == .adfs
     if let id = response.clientInfo?.homeAccountID ?? (isSubject ? claims?.subject : nil) {
-      guard id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
+      // A policy of B2C, such as the one to edit a profile, gives the same person an id of its own.
+      let isSame = authority.kind == .b2c && id.withoutPolicy == account.homeAccountID.withoutPolicy
+      guard isSame || id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
     }
     // Its case counts (section 2), and the cache's ids are in lower case.
     if response.clientInfo == nil, let subject = claims?.subject {
@@ -222,6 +247,11 @@ extension GrantResponse {
     }
     return account.homeAccountID
   }
+}
+
+extension String {
+  /// A home account id of B2C, `<object id>-<policy>.<tenant>`, without the policy.
+  fileprivate var withoutPolicy: String { normalized.replacing(/-b2c_1[^.]*\./, with: ".") }
 }
 
 extension ClientInfo {

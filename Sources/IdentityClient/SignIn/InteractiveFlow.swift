@@ -21,7 +21,9 @@ struct InteractiveFlow: Sendable {
   private func tokenFromBrowser() async throws(IdentityError) -> AuthenticationResult {
     let authenticator = try await authenticator()
     let metadata = try await client.metadata(of: resolved.authority)
-    let (codeProof, state, nonce) = (ProofKey(), randomToken(), randomToken())
+    let (codeProof, state) = (ProofKey(), randomToken())
+    // An application that sends its ID token to a server may have got the nonce from there.
+    let nonce = resolved.extra["nonce"].nonBlank ?? randomToken()
     let redirectURI = configuration.redirectURI
     let mode =
       redirectURI?.isOwnScheme == true

@@ -33,6 +33,7 @@ extension PublicClient {
     if broker != nil && configuration.brokerPolicy != .off {
       signedOut = await accountsToWipe(account, options)
     } else if !options.wipeCacheForAllAccounts {
+      signedOut = await clientsSignedOut(of: account.homeAccountID)
       signedOut[configuration.clientID] = [account.homeAccountID]
     }
     // Also where something could not be removed.
@@ -45,6 +46,16 @@ extension PublicClient {
     }
     if !signedOut.isEmpty { try await cache.markSignedOut(signedOut) }
     try removal.get()
+  }
+
+  /// The clients that an account signed out of, with its id: no family's token may bring it back there.
+  private func clientsSignedOut(of id: String) async -> [String: Set<String>] {
+    // What cannot be read is wiped all the same.
+    guard let snapshot = try? await cache.snapshot() else { return [:] }
+    let clients = snapshot.homeAccountIDsByClient.keys.filter { client in
+      (try? snapshot.accountMetadata(clientID: client, of: id))?.signInState(of: id) == .signedOut
+    }
+    return Dictionary(uniqueKeysWithValues: clients.map { ($0, [id]) })
   }
 
   /// The accounts that are wiped, by the clients that know them.

@@ -44,8 +44,11 @@ struct ResolvedRequest: Sendable {
     authority = requestedAuthority
     scopes = try RequestedScopes(
       request.scopes, clientID: configuration.clientID, authority: requestedAuthority)
-    (requestedClaims, claims) = try configuration.claimsParameters(request.claims)
-    extra = try configuration.extraParameters(request.extraQueryParameters)
+    var parameters = request.extraQueryParameters
+    // Where the application requests them in no other way.
+    let json = request.claims == nil ? parameters.removeValue(forKey: "claims") : nil
+    (requestedClaims, claims) = try configuration.claimsParameters(request.claims, json: json)
+    extra = try configuration.extraParameters(parameters)
     self.account = account
     self.proof = proof
     correlationID = request.correlationID
@@ -89,12 +92,13 @@ extension ClientConfiguration {
   /// What a request asks for, and the `claims` parameter, which also has what the client can deal with; `nil` where it
   /// asks for nothing.
   fileprivate func claimsParameters(
-    _ claims: ClaimsRequest?
+    _ given: ClaimsRequest?, json: String?
   ) throws(IdentityError) -> (requested: String?, parameter: String?) {
     do throws(ClaimsRequestError) {
-      let requested = claims?.isEmpty ?? true ? nil : try claims?.json()
+      var claims = given ?? ClaimsRequest()
+      if let json { claims = try ClaimsRequest(json: json) }
+      let requested = claims.isEmpty ? nil : try claims.json()
       guard !capabilities.isEmpty else { return (requested, requested) }
-      var claims = claims ?? ClaimsRequest()
       claims.requestCapabilities(capabilities)
       return (requested, try claims.json())
     } catch {
@@ -125,7 +129,7 @@ extension ClientConfiguration {
 
 private let protocolParameters: Set<String> = [
   "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
-  "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
+  "device_code", "grant_type", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
   "req_cnf", "response_mode", "response_type", "scope", "state", "token_type",
 ]
 

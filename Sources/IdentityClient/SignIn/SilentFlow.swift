@@ -234,8 +234,12 @@ extension SilentFlow {
       await forget(nil, because: error)
       throw error
     }
-    // Himmelblau ignores claims, and returns the token that it has.
-    guard resolved.requestedClaims == nil || !old.contains(token.accessToken) else {
+    // Himmelblau ignores claims and the token to replace, and returns the token that it has. Without claims it serves, unless
+    // the client's own refresh token can bring a new one.
+    let canRefresh =
+      client.configuration.brokerPolicy == .automatic
+      && cache?.refreshTokens(for: lookup).isEmpty == false
+    guard resolved.requestedClaims == nil && !canRefresh || !old.contains(token.accessToken) else {
       var error = IdentityError(
         .interactionRequired, "The broker has no other token than the one that was refused.")
       error.claims = resolved.claims
@@ -309,7 +313,8 @@ extension PublicClient {
       for: asked.address, homeAccountID: account.homeAccountID,
       instanceAware: configuration.multipleCloudsSupported)
     if let known, let url = URL(string: known), asked.kind == .aad,
-      let authority = try? Authority(url: url, kind: .aad), isTrusted(authority, for: asked)
+      let authority = try? Authority(url: url, kind: .aad), isTrusted(authority, for: asked),
+      !asked.excludes(tenant: authority.tenant)
     {
       return authority
     }
