@@ -50,6 +50,18 @@ struct FileStoreTests {
     #expect(try tool.examine(["--store", "file:" + other]).text("sealed_files").contains(other))
   }
 
+  @Test func `Advice about a directory that was named does not name the variable of the default one`() throws
+  {
+    let other = try tool.files.directory("other")
+    chmod(other, 0o755)
+    try tool("list", "--store", "file:" + other).exits(1, saying: other, hiding: "XDG_DATA_HOME")
+    chmod(tool.files.path, 0o755)
+    defer { chmod(tool.files.path, 0o700) }
+    try tool.files.directory("llavero/sealed")
+    chmod(tool.files.path + "/llavero/sealed", 0o755)
+    try tool("list").exits(1, saying: "XDG_DATA_HOME")
+  }
+
   @Test(arguments: [
     ["--store", "papyrus"], ["--store", "file:"], ["--store", "etcd+https://"],
     ["--store", "etcd+https://me:hunter2@etcd.example.com/x"],

@@ -140,6 +140,15 @@ struct HelpTests {
     ).exits(0, showing: tool.group)
   }
 
+  @Test func `Completion offers no name that a shell would expand`() throws {
+    try tool.load([
+      Sample.account(Sample.alice, "$(touch${IFS}pwned)@x"),
+      Sample.account(Sample.bob, "o'brien@contoso.example"),
+      Sample.refreshToken("a", Sample.alice, Sample.mail), Sample.refreshToken("b", Sample.bob, Sample.mail),
+    ])
+    #expect(try candidates("token", "--account").sorted() == [Sample.alice, Sample.bob])
+  }
+
   @Test func `The caches that can be adopted are completed`() throws {
     let names = try tool.run(
       ["---completion", "adopt", "--", "positional@0", "2", "0", "llavero", "adopt", ""],

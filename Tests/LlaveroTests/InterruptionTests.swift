@@ -42,6 +42,23 @@ struct InterruptionTests {
     #expect(lab.requests(to: .token).count == seen + 1)
   }
 
+  @Test(.fault("Ctrl-C"))
+  func `The two signals of timeout(1) are one, and the renewal is waited for`() async throws {
+    try tool.logIn()
+    let seen = lab.requests(to: .token).count
+    lab.inject(LabFault(.token, delay: 600))
+    let child = try tool.start(["token", "--scope", "Mail.Read"])
+    _ = await lab.requests(to: .token, atLeast: seen + 1)
+    child.signal(SIGTERM)
+    child.signal(SIGTERM)
+    usleep(1000)
+    child.signal(SIGTERM)
+    lab.endDelays()
+    #expect(child.wait() == 5)
+    #expect(try tool("token", "--scope", "Mail.Read").status == 0)
+    #expect(lab.requests(to: .token).count == seen + 1)
+  }
+
   @Test func `Ctrl-C ends a sign-in in the browser and its listener`() async throws {
     lab.configure { $0.authorize = .page }
     let end = try await interrupt(["login"], at: .authorize, by: SIGINT)

@@ -106,6 +106,28 @@ struct PeerCacheTests {
       "adopt", "--json", with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
     ).exits(1, code: "unavailable")
     #expect(try result.json["sources"]?.strings("name") == ["azure-cli"])
+    // Where another store is used, nothing is missing.
+    let other = try tool(
+      "adopt", "--json",
+      with: [
+        "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent", "LLAVERO_STORE": "file",
+        "LLAVERO_KEY": "file:" + (try tool.files.keyFile()),
+      ])
+    #expect(try other.exits(0).json["sources"]?.strings("name") == ["azure-cli"])
+  }
+
+  @Test func `Bound tokens are not exported to other programs`() throws {
+    let file = tool.files.path + "/other.json"
+    let bound: JSONObject = [
+      "credential_type": "AccessToken_With_AuthScheme", "token_type": "Pop", "kid": "key",
+    ]
+    try tool.load([
+      .accessToken("bearer", key: "one", host: Sample.host), .refreshToken("refresh", key: "two"),
+      .accessToken("bound", key: "three", host: Sample.host, scopes: "C", bound),
+    ])
+    try tool("export", "file", "--location", file).exits(0, saying: "2 records")
+    #expect(try !tool.files.contents("other.json").contains("bound"))
+    #expect(try tool.exported().secrets.contains("bound"))
   }
 
   @Test func `A locked keyring exits with 3, and plaintext caches are listed`() throws {

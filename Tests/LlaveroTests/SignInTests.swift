@@ -135,6 +135,26 @@ struct SignInTests {
     ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser", hiding: "llavero login")
     #expect(try tool("status").status == 3)
     #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
+    // Each account's page is shown.
+    #expect(result.standardError.split(separator: "open this page yourself").count == 3, "\(result)")
+    // The settings may name an account that is signed out already.
+    try tool("logout", with: ["LLAVERO_ACCOUNT": Tool.alice]).exits(0)
+    try tool("logout", "--account", Tool.alice).exits(2)
+  }
+
+  @Test func `An account whose session has ended is shown, and is not signed in`() throws {
+    let tool = try Tool()
+    try tool.load([
+      Sample.account(Sample.alice, "alice@contoso.example"),
+      Sample.accessToken("old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.past),
+    ])
+    let result = try tool("status", "--client", Sample.mail, "--json").exits(3, code: "not_signed_in")
+    #expect(try result.json["accounts"]?.strings("username") == ["alice@contoso.example"])
+    try tool("status").exits(3)
+    // A token that is still valid is one of an account that is signed in.
+    let expiry = "\(Int(Date().timeIntervalSince1970) + 3600)"
+    try tool.load([Sample.accessToken("new", Sample.alice, Sample.mail, "Mail.Read", expiresOn: expiry)])
+    for client in [[], ["--client", Sample.mail]] { try tool(["status"] + client).exits(0) }
   }
 
   @Test func `A locked keyring is reported before the sign-in`() throws {

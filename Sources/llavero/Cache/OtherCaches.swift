@@ -51,6 +51,13 @@ extension OtherCaches {
     try store.requireStore()
     let caches = await inspect(store)
     var warnings = caches.unreadable.map(\.message)
+    var unexpected = caches.keyringError
+    // Where there is no keyring, no cache in it is missing.
+    let none = unexpected?.underlyingError as? SecretServiceError
+    if none == .noSessionBus || none == .noSecretService, !store.settings.usesKeyring {
+      warnings += unexpected.map { [$0.message] } ?? []
+      unexpected = nil
+    }
     var fixed: Set<PeerFinding> = []
     for finding in caches.entries.flatMap(\.findings) where fix && finding.isMendable {
       do throws(CacheError) {
@@ -67,7 +74,7 @@ extension OtherCaches {
       for warning in warnings { Terminal.warn(warning) }
       print(caches.entries, fixed)
     }
-    if let error = caches.keyringError { throw error }
+    if let error = unexpected { throw error }
   }
 
   private static func members(of entry: Entry, _ fixed: Set<PeerFinding>) -> Members {

@@ -44,7 +44,7 @@ extension Check {
 
   /// Returns a finding about a network file system.
   private static func sharing(_ sharing: FileSharing, _ root: String) -> [Finding] {
-    let advice = "Use a directory of this machine: export XDG_DATA_HOME=…"
+    let advice = "Use a directory of this machine: --store file:DIR, or export XDG_DATA_HOME=…"
     return switch sharing {
     case .machine: []
     case .network(let name):

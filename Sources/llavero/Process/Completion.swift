@@ -8,16 +8,20 @@ import MSALExtensionsStore
 import TokenCache
 
 extension CompletionKind {
-  /// The user names of the group's accounts.
+  /// The user names of the group's accounts, or their home account ids.
   static let accounts = CompletionKind.custom { words, _, _ in
-    Completion.find(words) { try await $0.accounts().map { printable($0.username ?? $0.homeAccountID) } }
+    Completion.find(words) {
+      try await $0.accounts().compactMap { account in
+        [account.username, account.homeAccountID].compactMap { $0.flatMap(Completion.candidate) }.first
+      }
+    }
   }
   static let groups = CompletionKind.custom { words, _, _ in
     // The group's name may be unfinished itself.
     Completion.find(words, without: "--group") { try await $0.store.groups().map(\.name) }
   }
   static let plaintextCaches = CompletionKind.custom { _, _, _ in
-    PeerRegistry().caches.filter { $0.file != nil }.map { printable($0.name) }
+    PeerRegistry().caches.filter { $0.file != nil }.compactMap { Completion.candidate($0.name) }
   }
 }
 
@@ -25,6 +29,14 @@ extension CompletionKind {
 enum Completion {
   /// Whether a completion script runs this process.
   static let isRequested = processArguments.dropFirst().first == "---completion"
+
+  /// A name as a candidate; `nil` for one that is not safe: bash expands candidates, such as a "$(command)", and inserts them
+  /// without quotation marks.
+  static func candidate(_ name: String) -> String? {
+    guard shellQuoted(name) == name else { return nil }
+    // zsh takes what follows a colon for a description.
+    return CompletionShell.requesting == .zsh ? name.replacing(":", with: #"\:"#) : name
+  }
 
   /// How long a shell waits for candidates. A test waits for a busy machine.
   #if DEBUG

@@ -34,7 +34,9 @@ enum Interruption {
     }
     if !Terminal.isAsking {
       task.cancel()
-      unsafe sigwait(&signals, &number)
+      // timeout(1) sends its signal twice, to the process and to its group.
+      let first = ContinuousClock.now
+      repeat { unsafe sigwait(&signals, &number) } while .now - first < .milliseconds(300)
     }
     Terminal.restoreEcho()
     PeerLock.removeAllFiles()

@@ -1,3 +1,5 @@
+import Configuration
+import FoundationEssentials
 import TokenCache
 
 enum AccountList {
@@ -56,11 +58,14 @@ enum AccountList {
 }
 
 extension [Account] {
-  /// Whether there is a token of one of them: signing out leaves an account's record.
+  /// Whether the broker has one of them, or there is an access token of one that has not expired: an account's record and its ID
+  /// token outlive its sign-in.
   fileprivate func areSignedIn(in snapshot: CacheSnapshot) -> Bool {
+    if contains(where: \.isBrokers) { return true }
     let ids = Set(map { $0.homeAccountID.lowercased() })
-    return snapshot.document.credentials.contains {
-      $0.credential.homeAccountID.map { ids.contains($0.lowercased()) } ?? false
+    return snapshot.document.listed(at: Date()).map(\.summary).contains { record in
+      guard record.type == "AccessToken", let id = record.homeAccountId?.lowercased() else { return false }
+      return ids.contains(id) && (record.state == .valid || record.state == .extended)
     }
   }
 }

@@ -59,10 +59,16 @@ struct Logout: AsyncParsableCommand, SignsIn {
     if found.accounts.isEmpty && !output.json { Terminal.note("No account is signed in.") }
     try report(signedOut, of: client)
     if let failure { throw failure }
-    // If no browser starts, the tokens are removed all the same.
-    if browser {
-      for account in signedOut { try await client.signOut(account, SignOutOptions(fromBrowser: true)) }
+    // If no browser starts, the tokens are removed all the same, and each account's page is shown.
+    for account in signedOut where browser {
+      do throws(IdentityError) {
+        try await client.signOut(account, SignOutOptions(fromBrowser: true))
+      } catch {
+        failure = failure ?? error
+        if error.code == .cancelled { break }
+      }
     }
+    if let failure { throw failure }
     // An unreadable shard may hold more accounts.
     if all { try snapshot.checkComplete() }
     if let failure = found.brokerFailure { throw failure }
@@ -91,7 +97,11 @@ struct Logout: AsyncParsableCommand, SignsIn {
       accounts: try snapshot.accounts(named: named, of: client.configuration.clientID))
     // The broker may have accounts that the cache lacks.
     if found.accounts.isEmpty { found = try await client.accountsEverywhere(named: named, in: snapshot) }
-    if named == nil, found.accounts.isEmpty { return found }
+    if found.accounts.isEmpty, account.account == nil {
+      // The settings may name an account that is signed out already.
+      let all = try await client.accountsEverywhere(named: nil, in: snapshot)
+      if all.accounts.isEmpty { return all }
+    }
     found.accounts = [
       try found.accounts.only(
         named: named, in: snapshot, because: found.brokerFailure, orExitWith: .usage)

@@ -40,6 +40,11 @@ struct Status: AsyncParsableCommand, SignsIn {
     let renews: Bool
     let tokens: [Token]
 
+    /// Whether there is a token, or can be one without a sign-in.
+    var isSignedIn: Bool {
+      renews || account.isBrokers || tokens.contains { $0.state == .valid || $0.state == .extended }
+    }
+
     var members: Members {
       let tokens = tokens.map { token -> Members in
         [
@@ -93,15 +98,20 @@ struct Status: AsyncParsableCommand, SignsIn {
     }
     let problems = snapshot?.problems ?? []
     if output.json {
-      return try Terminal.out([
+      try Terminal.out([
         "group": client.cache.group.name, "client_id": clientID, "accounts": lines.map(\.members),
         "problems": problems.map(\.members),
         "warnings": found.brokerFailure.map { [$0.asBrokerProblem] },
       ])
+    } else {
+      if let failure = found.brokerFailure { Terminal.warn(failure.asBrokerProblem) }
+      output.report(problems)
+      Self.printTable(of: lines, now: now)
     }
-    if let failure = found.brokerFailure { Terminal.warn(failure.asBrokerProblem) }
-    output.report(problems)
-    Self.printTable(of: lines, now: now)
+    guard lines.contains(where: \.isSignedIn) else {
+      try snapshot?.checkComplete()
+      throw Failure.notSignedIn(account.named, in: snapshot, because: found.brokerFailure)
+    }
   }
 
   private func showLoan(of lender: LoanBroker) async throws {

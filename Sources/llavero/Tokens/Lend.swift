@@ -91,6 +91,14 @@ struct Lend: AsyncParsableCommand, SignsIn {
       duration: .seconds(duration?.seconds ?? 8 * 3600))
     let prompt = ask ? try await LendPrompt(account: loan.account) : nil
     let log = LendLog()
+    // A question on the terminal must not come before the settings.
+    let (settingsShown, settings) = AsyncStream<Never>.makeStream()
+    let question = prompt.map { prompt -> Lender.PermissionHandler in
+      { borrower, scopes in
+        for await _ in settingsShown {}
+        return await prompt.ask(borrower, scopes)
+      }
+    }
     let tokens = Lender.tokens(of: loan, from: client)
     let lender: Lender
     do throws(LendingError) {
@@ -100,13 +108,14 @@ struct Lend: AsyncParsableCommand, SignsIn {
           let result = try await tokens(scopes, renewal)
           if let warning = result?.storageWarning { log.add(printable("warning: " + warning)) }
           return result
-        }, asking: prompt?.ask, log: log.report)
+        }, asking: question, log: log.report)
     } catch {
       throw Failure(
         "cannot_listen", error.description,
         advice: "Choose another address with --socket or --port, or end the other program.")
     }
     try await show(lender, log)
+    settings.finish()
     await lender.run()
     await client.awaitRenewals()
     await log.finish()
@@ -160,8 +169,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
       log.add(
         printable(
           "Lending \(scopes.joined(separator: "; ")) of \(name) until \(loan.end.formatted(.iso8601))."))
-      // A question on the terminal must not come first.
-      await log.finish()
+      await log.finish(within: .seconds(10))
     }
     let variables = [("LLAVERO_FROM", from), ("IDENTITY_ENDPOINT", endpoint), ("IDENTITY_HEADER", header)]
     Terminal.out(

@@ -45,12 +45,12 @@ final class LendLog: Sendable {
     }
   }
 
-  /// Waits until all lines are written, for one second at most.
-  func finish() async {
+  /// Waits until all lines are written, within the limit.
+  func finish(within limit: Duration = .seconds(1)) async {
     let late = CancellationError()
     // In a task of its own: the loan may end because this one was cancelled.
     _ = await Task { [self] in
-      try? await queue.run(timeout: .seconds(1), onCancel: late, onTimeout: late) {
+      try? await queue.run(timeout: limit, onCancel: late, onTimeout: late) {
         [self] (_) throws(CancellationError) in writeDropped()
       }
     }.value

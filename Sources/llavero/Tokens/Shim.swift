@@ -198,14 +198,14 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       # Returns where the call is not for a token, or has an option without an equivalent.
       answer() {
         shift 2
-        left=$# form=json query= scoped= last=
+        left=$# form=json query= quote= scoped= last=
         while [ "$left" -gt 0 ]; do
           option=$1
           shift
           left=$((left - 1))
           case $option in
             \#(parts.flag)) continue ;;
-            --*=*) value=${option#*=} option=${option%%=*} ;;
+            --*=* | -?=*) value=${option#*=} option=${option%%=*} ;;
             -*)
               [ "$left" -gt 0 ] || return
               value=$1
@@ -228,11 +228,13 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         case "$form $query" in
           "json ") form=\#(rawValue) ;;
           "tsv accessToken") form=bare ;;
+          "json accessToken") form=bare quote='"' ;;
           *) return ;;
         esac
         [ "$scoped" ] || set -- "$@" --scope '\#(Self.manager)/.default'
-        \#(llavero) token --output "$form"\#(broker) "$@"
+        token=$(\#(llavero) token --output "$form"\#(broker) "$@")
         status=$?
+        [ "$status" -ne 0 ] || printf '%s%s%s\n' "$quote" "$token" "$quote"
         [ "$status" -ne 3 ] || echo \#(parts.notSignedIn) >&2
         exit "$status"
       }
