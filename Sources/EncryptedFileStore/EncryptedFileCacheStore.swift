@@ -44,7 +44,7 @@ public final class EncryptedFileCacheStore: SealedStore {
       try StoreDirectory(keys, at: path, environment: environment)
     }
     writers = GroupWriters(
-      label: "llavero.files.writes", variable: "XDG_DATA_HOME",
+      label: "llavero.files.writes", variable: path == nil ? StoreDirectory.variable : nil,
       // A read makes no lock file for a group that does not exist.
       exists: { (try? directory.get().directory(of: $0)) != nil }
     ) { (group) throws(CacheError) in (try directory.get().path(of: group), GroupFiles.lockName) }
@@ -140,9 +140,11 @@ public final class EncryptedFileCacheStore: SealedStore {
         guard let files = try directory.directory(of: group) else { return RekeySummary() }
         return try writers.locked(group) { (turn) throws(CacheError) in
           do throws(PrivateFileError) {
-            return try GroupFiles(group: group, keys: keys, directory: files).reseal(turn)
+            return try GroupFiles(
+              group: group, keys: keys, directory: files, variable: directory.variable
+            ).reseal(turn)
           } catch {
-            throw error.whileWriting
+            throw error.whileWriting(directory.variable)
           }
         }
       }

@@ -19,6 +19,8 @@ struct GroupFiles {
   let group: KeychainGroup
   let keys: DataKeys
   let directory: PrivateDirectory
+  /// As in ``StoreDirectory/variable``.
+  let variable: String?
 
   var path: String { directory.path }
 
@@ -81,7 +83,8 @@ struct GroupFiles {
       return (name: Self.fileName(change.id), bytes: sealed)
     }
     guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
-    return GroupWrite(directory: directory, files: files + [(Self.manifestName, seal(next))])
+    return GroupWrite(
+      directory: directory, variable: variable, files: files + [(Self.manifestName, seal(next))])
   }
 
   /// Finishes the work of a killed writer. The caller holds the group's lock.
@@ -192,6 +195,7 @@ struct GroupFiles {
 /// The sealed files of one commit.
 struct GroupWrite {
   fileprivate let directory: PrivateDirectory
+  fileprivate let variable: String?
   /// Those of shards, of which one without bytes is removed, and last the manifest.
   fileprivate let files: [(name: String, bytes: [UInt8]?)]
 
@@ -205,13 +209,13 @@ struct GroupWrite {
       try directory.write(
         files.compactMap { name, bytes in bytes.map { (name + GroupFiles.newSuffix, $0) } })
     } catch {
-      throw error.whileWriting
+      throw error.whileWriting(variable)
     }
     do throws(PrivateFileError) {
       try turn.announce { () throws(PrivateFileError) in try putInPlace() }
     } catch {
       // The next holder of the lock keeps what is in place.
-      let failure = error.whileWriting
+      let failure = error.whileWriting(variable)
       throw CacheError(failure.code, failure.message, underlyingError: error).withUnknownOutcome
     }
   }

@@ -106,7 +106,7 @@ struct GroupFindings {
     var repaired = (try? manifest.get()) ?? Manifest(sequence: 0)
     // A file that was put back once may be put back again, and its number must not be used again. Where all that is there is
     // current, the next number is one more: by that an interrupted removal is completed.
-    if errors.contains(where: { $0.error != .missing }) {
+    if errors.contains(where: { $0.id == nil || $0.error != .missing }) {
       repaired.sequence = max(repaired.sequence, Manifest.newSequence)
     }
     var removed: [ShardID] = []

@@ -7,21 +7,26 @@ import TokenCache
 
 /// The directory of the store, with its keys and its groups.
 struct StoreDirectory {
+  /// The environment variable that names the directory of the default store.
+  static let variable = "XDG_DATA_HOME"
   private static let lockName = "lock"
   private static let keysName = "keys"
 
   let path: String
+  /// The environment variable that names another directory; `nil` where the store was given this one.
+  let variable: String?
   private let keys: StoreKeys
 
   /// - Throws: ``CacheError/Code/unavailable`` if neither the path nor the environment names a directory.
   init(_ keys: StoreKeys, at path: String?, environment: [String: String]) throws(CacheError) {
     self.keys = keys
+    variable = path == nil ? Self.variable : nil
     self.path = if let path { path } else { try Self.defaultPath(environment) }
   }
 
   static func defaultPath(_ environment: [String: String]) throws(CacheError) -> String {
     // XDG Base Directory Specification: a relative path is to be ignored.
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/llavero/sealed" }
+    if let data = environment[variable], data.hasPrefix("/") { return data + "/llavero/sealed" }
     if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/share/llavero/sealed" }
     throw CacheError(
       .unavailable, "The file store has no directory: neither XDG_DATA_HOME nor HOME is set to one.",
@@ -65,7 +70,8 @@ struct StoreDirectory {
     throw CacheError(
       .unavailable,
       "The file store is not written in \(path): locks may not reach other machines there (\(name)).",
-      advice: "Use a directory of this machine (\"export XDG_DATA_HOME=…\"), or the keyring.")
+      advice:
+        "Use a directory of this machine\(variable.map { " (\"export \($0)=…\")" } ?? ""), or the keyring.")
   }
 
   /// Replaces the keys of the store and seals the files of each group with them.
@@ -111,7 +117,7 @@ struct StoreDirectory {
       let names = try PrivateDirectory.existing(at: path(of: nil))?.names() ?? []
       return names.compactMap { try? KeychainGroup($0) }.sorted { $0.name < $1.name }
     } catch {
-      throw error.whileReading
+      throw error.whileReading(variable)
     }
   }
 
@@ -124,7 +130,7 @@ struct StoreDirectory {
       return try PrivateDirectory.existing(at: path(of: nil)) == nil
         ? nil : PrivateDirectory.existing(at: path(of: group))
     } catch {
-      throw error.whileReading
+      throw error.whileReading(variable)
     }
   }
 
@@ -134,7 +140,7 @@ struct StoreDirectory {
     do {
       return try directory.names().contains { GroupFiles.shard(ofFile: $0) != nil }
     } catch {
-      throw error.whileReading
+      throw error.whileReading(variable)
     }
   }
 
@@ -148,7 +154,7 @@ struct StoreDirectory {
         beginning = try directory.beginning(of: Self.keysName, size: 16)
       }
     } catch {
-      throw error.whileReading
+      throw error.whileReading(variable)
     }
     let problem = SealedKeys.problem(ofTooLarge: beginning)
     throw problem.cacheError(
@@ -161,7 +167,7 @@ struct StoreDirectory {
       try root.rename(Self.keysName + ".new", to: Self.keysName)
       try root.sync()
     } catch {
-      throw error.whileWriting
+      throw error.whileWriting(variable)
     }
   }
 
@@ -173,7 +179,7 @@ struct StoreDirectory {
       root = try PrivateDirectory.made(at: path)
       lock = try HeldLockFile(directory: path, name: Self.lockName)
     } catch {
-      throw error.whileWriting
+      throw error.whileWriting(variable)
     }
     defer { lock.release() }
     return try work(root)
@@ -204,7 +210,7 @@ extension StoreDirectory: StoreBackend {
       if let turn { try files.recover(turn) }
       findings = try files.read(shards)
     } catch {
-      throw turn == nil ? error.whileReading : error.whileWriting
+      throw turn == nil ? error.whileReading(variable) : error.whileWriting(variable)
     }
     // Perhaps the keys were changed meanwhile.
     if findings.hasUnknownKey { _ = try present() }
@@ -214,7 +220,9 @@ extension StoreDirectory: StoreBackend {
   /// A group's files; `nil` if it has none.
   private func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
     guard let directory = try directory(of: group) else { return nil }
-    if let keys = try present() { return GroupFiles(group: group, keys: keys, directory: directory) }
+    if let keys = try present() {
+      return GroupFiles(group: group, keys: keys, directory: directory, variable: variable)
+    }
     try checkNothingIsSealed(in: [group])
     return nil
   }
@@ -225,9 +233,11 @@ extension StoreDirectory: StoreBackend {
     let keys = try presentForWriting()
     do {
       _ = try PrivateDirectory.made(at: path(of: nil))
-      return GroupFiles(group: group, keys: keys, directory: try PrivateDirectory.made(at: path(of: group)))
+      return GroupFiles(
+        group: group, keys: keys, directory: try PrivateDirectory.made(at: path(of: group)),
+        variable: variable)
     } catch {
-      throw error.whileWriting
+      throw error.whileWriting(variable)
     }
   }
 
@@ -271,7 +281,7 @@ extension StoreDirectory: StoreBackend {
     do {
       try findings.files.removeUnfinished()
     } catch {
-      throw error.whileWriting
+      throw error.whileWriting(variable)
     }
     // A manifest that cannot be used refuses every later write, also where it is the last file.
     let isBroken = if case .failure = findings.manifest { true } else { false }
@@ -283,11 +293,11 @@ extension StoreDirectory: StoreBackend {
 }
 
 extension PrivateFileError {
-  var whileReading: CacheError {
-    CacheError(self, "The file store cannot be read.", variable: "XDG_DATA_HOME")
+  func whileReading(_ variable: String?) -> CacheError {
+    CacheError(self, "The file store cannot be read.", variable: variable)
   }
 
-  var whileWriting: CacheError {
-    CacheError(self, "The file store cannot be written.", variable: "XDG_DATA_HOME")
+  func whileWriting(_ variable: String?) -> CacheError {
+    CacheError(self, "The file store cannot be written.", variable: variable)
   }
 }

@@ -45,7 +45,12 @@ final class PeerJob: StoreBackend {
   ) throws(CacheError) -> Loaded<PeerContents> {
     if turn != nil { try takeLock() }
     let contents = try wholeContents()
-    var documents = contents.document.shards(in: group)
+    var documents = contents.document.shards(in: group).mapValues { document in
+      var document = document
+      // A sign-out removes these in one write with its mark.
+      document.forgetSignOuts(before: document.refreshTokens.values)
+      return document
+    }
     var wanted: [ShardID] = []
     if case .some(let shards) = shards {
       wanted = shards

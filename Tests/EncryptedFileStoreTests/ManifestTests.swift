@@ -154,6 +154,27 @@ struct ManifestTests {
     #expect(problems.map(\.kind) == [.rolledBack])
   }
 
+  @Test(.fault("older file"), arguments: losses, [Removal.damaged, .everything])
+  func `No number is used again after the manifest was lost`(
+    _ loss: Named<Change>, _ removal: Removal
+  ) async throws {
+    let fixture = try await Fixture(saving: SampleToken("first", account: 1))
+    let older = try fixture.bytes(fixture.path(one))
+    for name in ["second", "third"] { try await fixture.cache.save(SampleToken(name, account: 1)) }
+    let kept = try fixture.bytes(fixture.path(one))
+    try fixture.write(older, to: fixture.path(one))
+    try loss.value(fixture)
+    _ = try await fixture.store.remove(removal, in: fixture.group)
+    for number in 0..<4 {
+      try await fixture.otherCache().save(SampleToken("later-\(number)", account: 1))
+      let current = try fixture.bytes(fixture.path(one))
+      try fixture.write(kept, to: fixture.path(one))
+      let problems = try await fixture.otherStore().read(.all, in: fixture.group).problems
+      #expect(problems.map(\.kind) == [.rolledBack])
+      try fixture.write(current, to: fixture.path(one))
+    }
+  }
+
   @Test(.fault("manifest"))
   func `A first write that was killed beside a foreign file is left for the user to accept`()
     async throws

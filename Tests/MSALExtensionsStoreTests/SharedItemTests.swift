@@ -104,6 +104,20 @@ struct SharedItemTests {
     #expect(after.accounts["1.t-\(host)-common"]?.fields["odd"] == "yes")
   }
 
+  @Test func `A sign-in by another program ends a sign-out`() async throws {
+    try await create(theirs)
+    try await cache.removeAccount("1.t", clientID: "c")
+    #expect(try await cache.accounts(AccountFilter(clientID: "c")).isEmpty)
+    let path = try #require(await client.search(attributes).unlocked.first)
+    var later = try CacheDocument(json: Data(#require(await payloads().first).utf8))
+    #expect(!later.accountMetadata.isEmpty)
+    later.merge(try CacheDocument(json: Data(theirs.utf8)), in: CloudInstances([]))
+    try await client.setSecret(SecretBytes(copying: Array(later.json())), of: path)
+    #expect(try await cache.accounts(AccountFilter(clientID: "c")).map(\.username) == ["one@t.example"])
+    try await cache.removeAccount("1.t", clientID: "c")
+    #expect(try await cache.accounts(AccountFilter(clientID: "c")).isEmpty)
+  }
+
   @Test func `The encoding that was found is kept`() async throws {
     try await create("\u{FEFF}" + Data(theirs.utf8).base64EncodedString())
     try await save("mine")

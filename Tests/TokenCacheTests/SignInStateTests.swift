@@ -93,6 +93,42 @@ struct SignInStateTests {
     #expect(try await test.accounts().map(\.homeAccountID) == [alice])
   }
 
+  /// R4.8
+  @Test(arguments: [false, true])
+  func `A later sign-in that is imported ends a sign-out, unless the import says so itself`(
+    _ isOlder: Bool
+  ) async throws {
+    func document(_ refreshToken: String, in other: TestCache = TestCache()) async throws -> CacheDocument {
+      try await other.save(TestResponse(refreshToken: refreshToken))
+      return try await other.document
+    }
+    try await test.save()
+    try await test.cache.removeAccount(alice, clientID: TestCache.client)
+    if isOlder { try await test.cache.markSignedOut([TestCache.client: [alice]]) }
+    let other = TestCache()
+    let said = try await document("rt-said", in: other)
+    try await other.cache.removeAccount(alice, clientID: TestCache.client)
+    var signedOut = said
+    signedOut.accountMetadata = try await other.document.accountMetadata
+    _ = try await test.cache.import(signedOut)
+    #expect(try await test.state(of: alice) == .signedOut)
+    // As other libraries write it.
+    var theirs = try await document("rt-later")
+    theirs.accountMetadata = [:]
+    _ = try await test.cache.import(theirs)
+    #expect(try await test.state(of: alice) == .unknown)
+    #expect(try await test.accounts().map(\.homeAccountID) == [alice])
+    // Only what is new is a sign-in.
+    let contents = try test.contents(alice)
+    _ = try await test.cache.import(theirs)
+    #expect(try test.contents(alice) == contents)
+    try await test.cache.updateAccountMetadata(clientID: TestCache.client, of: alice) { [alice] in
+      $0.setSignInState(.signedOut, of: alice)
+    }
+    _ = try await test.cache.import(theirs)
+    #expect(try await test.state(of: alice) == .signedOut)
+  }
+
   @Test func `A renewal is refused after an older version signed the account out`() async throws {
     try await test.save()
     try writeAsBefore(["sign_in_state": "signed_out"], of: alice)

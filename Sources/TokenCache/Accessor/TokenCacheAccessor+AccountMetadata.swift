@@ -131,6 +131,16 @@ extension CacheDocument {
     for key in keys.dropFirst() { accountMetadata[key] = nil }
   }
 
+  /// Forgets that accounts had signed out of the clients of refresh tokens: another program has signed them in since.
+  package mutating func forgetSignOuts(before tokens: some Sequence<Credential>) {
+    for token in tokens {
+      guard let clientID = token.clientID, let id = token.homeAccountID,
+        accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
+      else { continue }
+      updateAccountMetadata(clientID: clientID) { $0.removeSignInState(of: id) }
+    }
+  }
+
   /// Removes the metadata of an account, and records that are empty then.
   mutating func removeAccountMetadata(of homeAccountID: String) {
     removeAccountMetadata(of: homeAccountID, at: Array(accountMetadata.keys))

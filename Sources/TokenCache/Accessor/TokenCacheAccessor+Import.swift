@@ -35,23 +35,33 @@ extension TokenCacheAccessor {
   ) async throws(CacheError) -> ImportSummary {
     let parts = document.withoutPopKeys.split(in: group)
     var summary = ImportSummary()
-    let common = document.accountMetadata.isEmpty ? nil : try await contents(.some([commonShard]))
-    // Whether older versions have written of accounts into the shard without an account.
-    let hasOlderStates =
-      common?[commonShard].accountMetadata.values.contains { !$0.homeAccountIDs.isEmpty } ?? false
+    let common = try await contents(.some([commonShard]))[commonShard]
+    // Whether older versions, or a removal, have written of accounts into the shard without an account.
+    let hasOlderStates = common.accountMetadata.values.contains { !$0.homeAccountIDs.isEmpty }
     var done = 0
     func add(_ batch: ArraySlice<(shard: ShardID, document: CacheDocument)>) async throws(CacheError) {
       let clouds = clouds
       // What older versions have written of the accounts is moved, so that what is imported counts.
-      let states = hasOlderStates ? batch.flatMap { $0.document.accountMetadata.values } : []
-      let places = states.flatMap { metadata in
-        metadata.homeAccountIDs.map { place(ofMetadata: metadata.clientID ?? "", of: $0) }
-      }
+      let places =
+        hasOlderStates
+        ? batch.flatMap { part in
+          part.document.clientsOfAccounts.map { place(ofMetadata: $0.clientID, of: $0.homeAccountID) }
+        } : []
       let shards = batch.map(\.shard) + (places.isEmpty ? [] : [commonShard])
       summary += try await store.update(shards, in: group) { contents in
         for place in places { contents.moveAccountMetadata(at: place) }
         var merged = ImportSummary()
-        for part in batch { merged += contents[part.shard].merge(part.document, in: clouds) }
+        for part in batch {
+          let known = Set(contents[part.shard].refreshTokens.values.map(\.secret))
+          merged += contents[part.shard].merge(part.document, in: clouds)
+          // Where the imported cache has states, they count.
+          let tokens = contents[part.shard].refreshTokens.values.filter { token in
+            !known.contains(token.secret)
+              && part.document.accountMetadata(clientID: token.clientID ?? "")?.hasAccount(
+                token.homeAccountID ?? "") != true
+          }
+          contents[part.shard].forgetSignOuts(before: tokens)
+        }
         return merged
       }
       done += batch.count
@@ -69,6 +79,15 @@ extension TokenCacheAccessor {
       }
     }
     return summary
+  }
+}
+
+extension CacheDocument {
+  /// The accounts and clients that it has a sign-in state or a refresh token of.
+  fileprivate var clientsOfAccounts: [(clientID: String, homeAccountID: String)] {
+    accountMetadata.values.flatMap { metadata in
+      metadata.homeAccountIDs.map { (metadata.clientID ?? "", $0) }
+    } + refreshTokens.values.compactMap { token in token.homeAccountID.map { (token.clientID ?? "", $0) } }
   }
 }
 

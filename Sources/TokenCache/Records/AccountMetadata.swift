@@ -72,6 +72,10 @@ public struct AccountMetadata: CacheRecord {
     }
   }
 
+  mutating func removeSignInState(of homeAccountID: String) {
+    update([homeAccountID]) { $0["sign_in_state"] = nil }
+  }
+
   /// The authority that responded when `authority` was requested for an account.
   public func resolvedAuthority(
     for authority: String, homeAccountID: String, instanceAware: Bool = false

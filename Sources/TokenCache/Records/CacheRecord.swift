@@ -30,6 +30,14 @@ package protocol CacheRecord: Sendable, Hashable {
   static var spellings: Set<String> { get }
 }
 
+extension String {
+  /// Whether this is a number in the form of JSON's (RFC 8259 section 6), where zeros may lead. Most are whole numbers.
+  fileprivate var isJSONNumber: Bool {
+    !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) }
+      || wholeMatch(of: /-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/) != nil
+  }
+}
+
 extension CacheRecord {
   /// The string in a field; blank strings, missing fields and other kinds of value are `nil`.
   package func string(_ field: String) -> String? { fields[field]?.stringValue.nonBlank }
@@ -37,12 +45,7 @@ extension CacheRecord {
   /// The moment in a field of decimal seconds since 1970, written as a string or, by some libraries, as a
   /// number. Moments outside the years 1 to 9999 are `nil`, and so are texts in another form than JSON's numbers.
   package func date(_ field: String) -> Date? {
-    if let text = fields[field]?.stringValue?.utf8,
-      text.first.map({ $0 == 0x2d || (0x30...0x39).contains($0) }) != true || text.contains(0x78)
-        || text.contains(0x58)
-    {
-      return nil
-    }
+    if let text = fields[field]?.stringValue, !text.isJSONNumber { return nil }
     guard let seconds = fields[field]?.numberValue, (-62_135_596_800..<253_402_300_800).contains(seconds)
     else { return nil }
     return Date(timeIntervalSince1970: seconds)

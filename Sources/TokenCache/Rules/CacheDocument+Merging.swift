@@ -114,10 +114,12 @@ extension CacheDocument {
     }
   }
 
-  /// The part of a cache that is shared with other programs: without the sign-in state, which they do not read, and
-  /// without unknown data that other programs wrote.
+  /// The part of a cache that is shared with other programs: without the sign-in state, which they do not read, without
+  /// unknown data that other programs wrote, and without bound tokens, which are of no use without the key that stays in the
+  /// group: MSAL for Python takes them for bearer tokens.
   package var shared: CacheDocument {
     var shared = self
+    shared.accessTokens = accessTokens.filter { $0.value.schemeName != "pop" }
     shared.accountMetadata = [:]
     shared.otherSections = [:]
     shared.nonObjectMembers = [:]
