@@ -7,24 +7,15 @@ import Synchronization
 ///
 /// The waiting thread may be one of the cooperative pool's, on which the work does not run.
 func blocking<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
-  let outcome = Outcome<T>()
-  Task(executorPreference: QueueExecutor()) { outcome.finish(await Result.catching(work)) }
-  return try outcome.wait()
-}
-
-private final class Outcome<T: Sendable>: Sendable {
-  private let result = Mutex<Result<T, any Error>?>(nil)
-  private let isFinished = DispatchSemaphore(value: 0)
-
-  func finish(_ result: Result<T, any Error>) {
-    self.result.withLock { $0 = result }
+  let result = Mutex<Result<T, any Error>?>(nil)
+  let isFinished = DispatchSemaphore(value: 0)
+  Task(executorPreference: QueueExecutor()) {
+    let outcome = await Result.catching(work)
+    result.withLock { $0 = outcome }
     isFinished.signal()
   }
-
-  func wait() throws -> T {
-    while true {
-      if let result = result.withLock({ $0 }) { return try result.get() }
-      isFinished.wait()
-    }
+  while true {
+    if let result = result.withLock({ $0 }) { return try result.get() }
+    isFinished.wait()
   }
 }
