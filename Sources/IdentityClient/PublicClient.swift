@@ -98,11 +98,11 @@ public final class PublicClient: Sendable {
     let transport: any HTTPTransport =
       configuration.brokerPolicy == .required
       ? NoTransport(reason: "Only the broker may be asked, and no server.") : transport
-    let settings = HTTPSettings(
-      retryCount: configuration.httpRetryCount, retryInterval: configuration.httpRetryInterval,
-      timeout: configuration.httpTimeout)
+    let settings = { @Sendable in
+      (configuration.httpRetryCount, configuration.httpRetryInterval, configuration.httpTimeout)
+    }
     sender = HTTPSender(
-      transport: transport, settings: httpSettings ?? { settings }, timing: timing, log: log)
+      transport: transport, settings: httpSettings ?? settings, timing: timing, log: log)
     self.configuration = configuration
     self.cache = cache
     self.authenticator = authenticator

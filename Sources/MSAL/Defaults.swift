@@ -57,12 +57,8 @@ func defaultAuthenticator(_ config: MSALPublicClientApplicationConfig) -> any We
   return authenticator
 }
 
-extension HTTPSettings {
-  /// The current configuration.
-  static var current: HTTPSettings {
-    let http = MSALGlobalConfig.httpConfig
-    return HTTPSettings(
-      retryCount: http.retryCount, retryInterval: .seconds(http.retryInterval),
-      timeout: .seconds(http.timeoutIntervalForRequest))
-  }
+/// The current configuration.
+@Sendable func currentHTTPSettings() -> HTTPSettings {
+  let http = MSALGlobalConfig.httpConfig
+  return (http.retryCount, .seconds(http.retryInterval), .seconds(http.timeoutIntervalForRequest))
 }

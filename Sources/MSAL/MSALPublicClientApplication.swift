@@ -69,7 +69,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
       transport: try transport ?? DefaultTransport(),
       authenticator: authenticator ?? defaultAuthenticator(self.config),
       popKeys: self.config.popKeys, broker: self.config.tokenBroker ?? self.config.broker,
-      logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system, httpSettings: { .current },
+      logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system, httpSettings: currentHTTPSettings,
       mayAskBroker: { [hasTokenBroker = self.config.tokenBroker != nil] in
         hasTokenBroker || MSALGlobalConfig.brokerAvailability == .auto
       }, onBrowserEvent: postNotifications)

@@ -59,7 +59,7 @@ struct FailureTests {
   }
 
   @Test func `How requests are sent is read when one is made`() async throws {
-    let settings = Mutex(HTTPSettings(retryCount: 0, retryInterval: .seconds(9), timeout: .seconds(7)))
+    let settings = Mutex<HTTPSettings>((retryCount: 0, retryInterval: .seconds(9), timeout: .seconds(7)))
     let transport = ScriptedTransport()
     let clock = TestClock()
     let sender = HTTPSender(
@@ -69,7 +69,7 @@ struct FailureTests {
     transport.answerTokens(.text("", status: 500))
     #expect(try await sender.send([:], to: url).head.status.code == 500)
     #expect(transport.requests.last?.timeout == .seconds(7))
-    settings.withLock { $0 = HTTPSettings(retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(5)) }
+    settings.withLock { $0 = (retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(5)) }
     transport.answerTokens(.text("", status: 500), .text("", status: 503))
     #expect(try await sender.send([:], to: url).head.status.code == 503)
     #expect(transport.requests.last?.timeout == .seconds(5))
@@ -84,7 +84,7 @@ struct FailureTests {
     let (transport, lines) = (ScriptedTransport(), LogLines())
     let sender = HTTPSender(
       transport: transport,
-      settings: { HTTPSettings(retryCount: 0, retryInterval: .zero, timeout: .seconds(60)) },
+      settings: { (retryCount: 0, retryInterval: .zero, timeout: .seconds(60)) },
       timing: TestClock().timing,
       log: ClientLog(
         logger: Logger(label: "test", factory: { _ in lines.handler }), showsPersonalData: false))

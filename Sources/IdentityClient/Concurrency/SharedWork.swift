@@ -1,3 +1,4 @@
+import GLibSupport
 import Synchronization
 
 /// Work that several callers want at the same time and that runs one time for all of them.
@@ -5,73 +6,57 @@ import Synchronization
 /// A caller that is cancelled goes on at once. Work without waiting callers is cancelled; what must not end then,
 /// because a server may have acted on it already, has a task of its own in it.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  typealias Outcome = Result<Value, IdentityError>
-
-  private typealias Job = @Sendable () async throws(IdentityError) -> Value
+  typealias Job = @Sendable () async throws(IdentityError) -> Value
+  private typealias Call = BoundedCall<Value, IdentityError>
 
   private struct Work {
     /// The newest caller's, to be done again for those who came after it was cancelled.
     var job: Job
     var task: Task<Void, Never>
-    var waiting: [Int: CheckedContinuation<Outcome, Never>]
+    var waiting: [ObjectIdentifier: Call] = [:]
     var isCancelled = false
   }
 
   private struct State {
     /// Work that has not ended; callers may join it, also when it has no waiting caller.
     var works: [Key: Work] = [:]
-    var nextID = 0
     /// Who waits for the end of all work.
     var idlers: [CheckedContinuation<Void, Never>] = []
-
-    /// Takes a caller out, and cancels the work with the last.
-    mutating func abandon(_ key: Key, _ id: Int) -> CheckedContinuation<Outcome, Never>? {
-      guard let continuation = works[key]?.waiting.removeValue(forKey: id) else { return nil }
-      if works[key]?.waiting.isEmpty == true {
-        works[key]?.isCancelled = true
-        works[key]?.task.cancel()
-      }
-      return continuation
-    }
   }
 
   private let state = Mutex(State())
 
   /// Joins the work that is under way for `key`, or begins it.
-  func run(
-    _ key: Key, _ work: @escaping @Sendable () async throws(IdentityError) -> Value
-  ) async throws(IdentityError) -> Value {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
-    }
-    let outcome: Outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isCancelled = state.withLock { state in
-          // A later cancellation finds the continuation.
-          guard !Task.isCancelled else { return true }
-          if state.works[key] == nil {
-            state.works[key] = Work(job: work, task: begin(key, work), waiting: [id: continuation])
-          } else {
-            state.works[key]?.job = work
-            state.works[key]?.waiting[id] = continuation
-          }
-          return false
-        }
-        if isCancelled { continuation.resume(returning: .failure(.cancelled)) }
+  func run(_ key: Key, _ job: @escaping Job) async throws(IdentityError) -> Value {
+    // Without a limit of its own: what the work does has one.
+    let call = Call(timeout: .seconds(1 << 30), onCancel: .cancelled, onTimeout: .cancelled)
+    return try await call.run(abandon: { [self] in abandon(key, call) }) { call in
+      state.withLock { state in
+        // A later cancellation finds the call.
+        guard !call.isFinished else { return }
+        if state.works[key] == nil { state.works[key] = Work(job: job, task: begin(key, job)) }
+        state.works[key]?.job = job
+        state.works[key]?.waiting[ObjectIdentifier(call)] = call
       }
-    } onCancel: {
-      let continuation = state.withLock { $0.abandon(key, id) }
-      continuation?.resume(returning: .failure(.cancelled))
     }
-    return try outcome.get()
+  }
+
+  /// Takes a caller out, and cancels the work with the last.
+  private func abandon(_ key: Key, _ call: Call) {
+    state.withLock { state in
+      guard state.works[key]?.waiting.removeValue(forKey: ObjectIdentifier(call)) != nil,
+        state.works[key]?.waiting.isEmpty == true
+      else { return }
+      state.works[key]?.isCancelled = true
+      state.works[key]?.task.cancel()
+    }
   }
 
   private func begin(_ key: Key, _ job: @escaping Job) -> Task<Void, Never> {
-    Task { self.finish(key, await Outcome.catching(job)) }
+    Task { self.finish(key, await Result.catching(job)) }
   }
 
-  private func finish(_ key: Key, _ outcome: Outcome) {
+  private func finish(_ key: Key, _ outcome: Result<Value, IdentityError>) {
     let (waiting, idlers) = state.withLock { state in
       if var work = state.works[key], work.isCancelled, !work.waiting.isEmpty,
         case .failure(let error) = outcome, error.code == .cancelled
@@ -79,14 +64,14 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         work.isCancelled = false
         work.task = begin(key, work.job)
         state.works[key] = work
-        return ([:], []) as ([Int: CheckedContinuation<Outcome, Never>], [CheckedContinuation<Void, Never>])
+        return ([:], []) as ([ObjectIdentifier: Call], [CheckedContinuation<Void, Never>])
       }
       let waiting = state.works.removeValue(forKey: key)?.waiting ?? [:]
       guard state.works.isEmpty else { return (waiting, []) }
       defer { state.idlers = [] }
       return (waiting, state.idlers)
     }
-    for continuation in waiting.values { continuation.resume(returning: outcome) }
+    for call in waiting.values { call.finish(outcome) }
     for continuation in idlers { continuation.resume() }
   }
 

@@ -4,21 +4,8 @@ import HTTPTypes
 import Logging
 import TokenCache
 
-/// How requests are sent and sent again.
-package struct HTTPSettings: Sendable {
-  /// How often a request that failed at the server or on the way is sent again.
-  package var retryCount: Int
-  /// How long to wait before that.
-  package var retryInterval: Duration
-  /// How long one request may take.
-  package var timeout: Duration
-
-  package init(retryCount: Int, retryInterval: Duration, timeout: Duration) {
-    self.retryCount = retryCount
-    self.retryInterval = retryInterval
-    self.timeout = timeout
-  }
-}
+/// How requests are sent and sent again: what of a ``ClientConfiguration`` begins with `http`.
+package typealias HTTPSettings = (retryCount: Int, retryInterval: Duration, timeout: Duration)
 
 /// Sends requests to authorization servers, and once more where that is safe and may help.
 struct HTTPSender: Sendable {
