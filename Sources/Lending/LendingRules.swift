@@ -23,15 +23,13 @@ struct LendingRules: Sendable {
   func verdict(_ request: ListenerRequest, _ peer: SocketPeer?) -> Verdict {
     do throws(LoanRefusal) {
       try checkSender(request, peer)
-      switch request.path {
-      case LoanProtocol.loanPath:
-        try checkMethod(request)
-        return .loan
-      case LoanProtocol.tokenPath:
-        try checkMethod(request)
-        return .token(try tokenQuery(request.query ?? ""))
-      default: throw LoanRefusal(.invalidRequest, 404, "Path not found: expected /token or /loan.")
+      guard [LoanProtocol.loanPath, LoanProtocol.tokenPath].contains(request.path) else {
+        throw LoanRefusal(.invalidRequest, 404, "Path not found: expected /token or /loan.")
       }
+      guard request.method == "GET" else {
+        throw LoanRefusal(.invalidRequest, 405, "Invalid method: expected GET.")
+      }
+      return request.path == LoanProtocol.loanPath ? .loan : .token(try tokenQuery(request.query ?? ""))
     } catch {
       return .refused(error)
     }
@@ -54,12 +52,6 @@ struct LendingRules: Sendable {
     let given = request.fields[LoanProtocol.secretHeader.lowercased()] ?? ""
     guard isEqualInConstantTime(given, secret) else {
       throw LoanRefusal(.invalidClient, 401, "\(LoanProtocol.secretHeader) is missing or wrong.")
-    }
-  }
-
-  private func checkMethod(_ request: ListenerRequest) throws(LoanRefusal) {
-    guard request.method == "GET" else {
-      throw LoanRefusal(.invalidRequest, 405, "Invalid method: expected GET.")
     }
   }
 

@@ -6,18 +6,8 @@ import HTTPSupport
 func loadTrustAnchors(
   caBundle: String?, environment: [String: String]
 ) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
-  if let caBundle { return try trustAnchors(in: caBundle, origin: "") }
-  for name in ["LLAVERO_CA_BUNDLE", "SSL_CERT_FILE"] {
-    if let path = environment[name], !path.isEmpty {
-      return try trustAnchors(in: path, origin: " in \(name)")
-    }
-  }
-  return nil
-}
-
-private func trustAnchors(
-  in path: String, origin: String
-) throws(HTTPTransportError) -> GObjectReference<GTlsDatabase>? {
+  let variable = ["LLAVERO_CA_BUNDLE", "SSL_CERT_FILE"].first { !(environment[$0] ?? "").isEmpty }
+  guard let path = caBundle ?? variable.flatMap({ environment[$0] }) else { return nil }
   do {
     // GnuTLS would read any file, even a named pipe without a writer.
     _ = try readFile(path, limit: 16 << 20)
@@ -28,6 +18,7 @@ private func trustAnchors(
       GObjectReference(taking: UnsafeMutableRawPointer($0).assumingMemoryBound(to: GTlsDatabase.self))
     }
   } catch {
+    let origin = caBundle == nil ? variable.map { " in \($0)" } ?? "" : ""
     throw .invalidConfiguration("The CA bundle \(path)\(origin) is unusable: \(error)")
   }
 }

@@ -68,18 +68,9 @@ private func htmlPage(_ title: String, _ text: String) -> String {
 }
 
 private func escaped(_ text: String) -> String {
-  var result = ""
-  for scalar in text.unicodeScalars {
-    switch scalar {
-    case "&": result += "&amp;"
-    case "<": result += "&lt;"
-    case ">": result += "&gt;"
-    case "\"": result += "&quot;"
-    case "'": result += "&#39;"
-    case "\n": result += "\n"
-    case _ where scalar.properties.generalCategory == .control: break
-    default: result.unicodeScalars.append(scalar)
-    }
-  }
-  return result
+  let entities: [Unicode.Scalar: String] = [
+    "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+  ]
+  return text.unicodeScalars.filter { $0 == "\n" || $0.properties.generalCategory != .control }
+    .map { entities[$0] ?? String($0) }.joined()
 }
