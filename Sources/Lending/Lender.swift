@@ -241,7 +241,7 @@ public final class Lender: Sendable {
   private func response(
     to query: TokenQuery, _ borrower: Borrower
   ) async -> Result<JSONObject, LoanRefusal> {
-    do throws(LoanRefusal) {
+    await .catching { () async throws(LoanRefusal) in
       if let permissions {
         guard let isAllowed = await permissions.allows(borrower, query.scopes) else {
           throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
@@ -250,9 +250,7 @@ public final class Lender: Sendable {
       }
       let result = try await tokens.token(for: query)
       guard !clock.isExpired else { throw LoanRefusal.ended }
-      return .success(try lent(result, query.scopes))
-    } catch {
-      return .failure(error)
+      return try lent(result, query.scopes)
     }
   }
 

@@ -104,12 +104,9 @@ final class LoanTokens: Sendable {
   }
 
   private func renew(_ scopes: [String], _ renewal: Lender.Renewal) async -> Outcome {
-    var outcome: Outcome
-    do throws(IdentityError) {
-      let new = try await source(scopes, renewal)
-      outcome = new.map(Outcome.success) ?? .failure(.nothingToLend)
-    } catch {
-      outcome = .failure(error)
+    var outcome = await Outcome.catching { () async throws(IdentityError) in
+      guard let new = try await source(scopes, renewal) else { throw .nothingToLend }
+      return new
     }
     return states.withLock { states in
       var state = states[scopes] ?? State()

@@ -51,9 +51,7 @@ struct TokenEndpointRequest: Sendable {
   /// Only Microsoft's services understand these fields.
   private var headers: [String: String] {
     guard request.authority.isMicrosofts else { return [:] }
-    var headers = client.configuration.clientHeaders
-    headers["client-request-id"] = request.correlationID.uuidString.lowercased()
-    headers["return-client-request-id"] = "true"
+    var headers = client.configuration.clientHeaders(request.correlationID)
     headers["x-ms-lib-capability"] = "retry-after, h429"
     headers["x-client-current-telemetry"] = ServerTelemetry.current(call.rawValue, reason.rawValue)
     headers["x-client-last-telemetry"] = client.telemetry.last
@@ -106,9 +104,12 @@ extension HTTPTransportResponse {
 }
 
 extension ClientConfiguration {
-  /// What every request tells Microsoft's services of the program.
-  var clientHeaders: [String: String] {
-    var headers = ["x-client-SKU": Library.name, "x-client-Ver": Library.version, "x-client-OS": "Linux"]
+  /// What every request tells Microsoft's services of itself and of the program.
+  func clientHeaders(_ correlationID: UUID) -> [String: String] {
+    var headers = [
+      "client-request-id": correlationID.uuidString.lowercased(), "return-client-request-id": "true",
+      "x-client-SKU": Library.name, "x-client-Ver": Library.version, "x-client-OS": "Linux",
+    ]
     headers["x-app-name"] = applicationName
     headers["x-app-ver"] = applicationVersion
     return headers

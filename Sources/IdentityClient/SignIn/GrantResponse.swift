@@ -257,12 +257,9 @@ extension String {
 extension ClientInfo {
   /// What a server would send for an account; `nil` where its id is not one of a server that does.
   fileprivate init?(homeAccountID: String) {
-    guard let dot = homeAccountID.lastIndex(of: ".") else { return nil }
-    let fields: JSONObject = [
-      "uid": .string(String(homeAccountID[..<dot])),
-      "utid": .string(String(homeAccountID[homeAccountID.index(after: dot)...])),
-    ]
-    guard let json = try? JSONEncoder().encode(fields) else { return nil }
+    guard let home = Account.homeIdentity(of: homeAccountID),
+      let json = try? JSONEncoder().encode(["uid": home.uid, "utid": home.utid])
+    else { return nil }
     self.init(raw: json.base64URL)
   }
 }

@@ -95,9 +95,7 @@ struct InteractiveFlow: Sendable {
     parameters["domain_hint"] = request.domainHint.nonBlank
     guard resolved.authority.isMicrosofts else { return parameters }
     parameters["client_info"] = "1"
-    parameters["client-request-id"] = request.correlationID.uuidString.lowercased()
-    parameters["return-client-request-id"] = "true"
-    parameters.merge(configuration.clientHeaders) { own, _ in own }
+    parameters.merge(configuration.clientHeaders(request.correlationID)) { own, _ in own }
     parameters.merge(configuration.nestedAuthParameters) { own, _ in own }
     if request.prefersQRCodeAndPIN { parameters["pc"] = "18" }
     parameters["X-AnchorMailbox"] = anchorMailbox

@@ -135,9 +135,11 @@ private let protocolParameters: Set<String> = [
 
 extension Account {
   /// The object id and the tenant of the account's home.
-  var homeIdentity: (uid: String, utid: String)? {
-    guard let dot = homeAccountID.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-    let (uid, utid) = (homeAccountID[..<dot], homeAccountID[dot...].dropFirst())
+  var homeIdentity: (uid: String, utid: String)? { Self.homeIdentity(of: homeAccountID) }
+
+  static func homeIdentity(of id: String) -> (uid: String, utid: String)? {
+    guard let dot = id.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    let (uid, utid) = (id[..<dot], id[dot...].dropFirst())
     return uid.isEmpty || utid.isEmpty ? nil : (String(uid), String(utid))
   }
 
