@@ -1,6 +1,5 @@
 import GLibSupport
 
-/// How browsers are asked for a private window.
 enum PrivateWindow {
   /// A switch, and how the names of the programs begin that understand it: those of Debian, of the makers' own packages,
   /// and of Flatpak and Snap.

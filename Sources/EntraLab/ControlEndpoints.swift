@@ -102,7 +102,6 @@ extension LabState {
   }
 }
 
-/// The response to `GET /__ctl`.
 private struct Overview: Encodable {
   let settings: LabSettings
   let directory: LabDirectory

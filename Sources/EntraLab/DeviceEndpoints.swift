@@ -95,7 +95,6 @@ extension LabState {
     }
   }
 
-  /// Approves or declines a pending device code.
   mutating func decide(_ decision: DeviceDecision) throws(LabError) {
     let code = decision.userCode?.uppercased()
     guard let (name, grant) = pendingGrants.last(where: { code == nil || $0.grant.userCode == code }) else {

@@ -57,7 +57,6 @@ package final class Lab: Sendable {
 
 /// The commands of a test; the control channel has the same for other processes.
 extension Lab {
-  /// The URL of Microsoft Graph, with its version.
   package var graphURL: String { baseURL + "/v1.0" }
 
   /// The URL of an API that accepts only signed requests with bound tokens, at any path below.
@@ -86,7 +85,6 @@ extension Lab {
 
   package func clearLog() { server.state.withLock { $0.log = [] } }
 
-  /// Resets all state and settings.
   package func reset() { server.state.withLock { $0.reset() } }
 
   package func configure(_ change: @Sendable (inout LabSettings) -> Void) {
@@ -101,7 +99,6 @@ extension Lab {
 
   package func clearFaults() { server.state.withLock { $0.faults = [] } }
 
-  /// The pending user codes, neither approved nor declined.
   package var pendingUserCodes: [String] { server.state.withLock { $0.pendingUserCodes } }
 
   /// Approves the device code with this user code, or the newest pending one.

@@ -1,4 +1,3 @@
-/// The tenants, users and apps of the lab.
 package struct LabDirectory: Codable, Sendable {
   package var tenants: [LabTenant]
   package var users: [LabUser]
@@ -20,7 +19,6 @@ package struct LabDirectory: Codable, Sendable {
 }
 
 package struct LabTenant: Codable, Sendable {
-  /// The tenant of personal Microsoft accounts.
   package static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
   package var id: String
@@ -28,7 +26,6 @@ package struct LabTenant: Codable, Sendable {
 }
 
 package struct LabUser: Codable, Sendable {
-  /// The user's name in the control channel.
   package var name: String
   package var displayName: String
   package var userPrincipalName: String

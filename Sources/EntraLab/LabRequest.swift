@@ -2,18 +2,15 @@ struct LabRequest: Sendable {
   let method: String
   /// The path, percent-decoded.
   let path: String
-  /// The path as it was sent.
   let encodedPath: String
   /// The origin that the client used, for example `https://localhost:35711`; all URLs in responses begin with it.
   let base: String
   let query: Parameters
-  /// The fields of the body, if it is a form.
   let form: Parameters
   /// The header fields by their names in lower case.
   let headers: [String: String]
   let body: [UInt8]
 
-  /// The host and port of the origin.
   var host: String { String(base.dropFirst("https://".count)) }
   /// The fields of a form or, with another method, of the query.
   var fields: Parameters { method == "POST" ? form : query }

@@ -16,9 +16,7 @@ package struct LabSettings: Codable, Sendable, Equatable {
   /// Whether polling faster than the interval gets `slow_down`. Entra rarely does this.
   package var enforceDeviceInterval = false
   package var authorize = AuthorizeResponse.loginHint
-  /// The scopes that need consent.
   package var consentScopes = ["Files.ReadWrite.All"]
-  /// The scopes that are never granted.
   package var declinedScopes: [String] = []
   /// The nonce that signed requests must have; `nil` for any unused one.
   package var popNonce: String?

@@ -40,7 +40,6 @@ struct LabState: Sendable {
     return reply
   }
 
-  /// The fault for the next request to an endpoint.
   mutating func takeFault(for endpoint: LabEndpoint) -> LabFault? {
     guard let index = faults.firstIndex(where: { $0.target == endpoint }) else { return nil }
     let fault = faults[index]

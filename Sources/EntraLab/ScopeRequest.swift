@@ -1,4 +1,3 @@
-/// The parsed scopes of one request.
 struct ScopeRequest: Sendable {
   /// The scopes of a resource as in responses: Microsoft Graph's without the resource.
   var names: [String] = []
@@ -70,6 +69,5 @@ struct ScopeRequest: Sendable {
     names.contains { wanted.contains($0) }
   }
 
-  /// The scopes in the token response.
   var text: String { (names + echoed).joined(separator: " ") }
 }

@@ -26,7 +26,6 @@ struct SigningKey: Sendable {
     ]
   }
 
-  /// A signed JSON Web Token with these claims.
   func sign(_ claims: [String: JSON]) -> String {
     let header: JSON = ["typ": "JWT", "alg": "RS256", "kid": .string(identifier)]
     let text = base64URL(encodeJSON(header)) + "." + base64URL(encodeJSON(claims))

@@ -1,7 +1,6 @@
 import Crypto
 import FoundationEssentials
 
-/// The issued tokens.
 extension LabState {
   mutating func issue(
     _ signIn: SignIn, _ requested: ScopeRequest, _ request: TokenRequest

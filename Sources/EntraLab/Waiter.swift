@@ -1,4 +1,3 @@
-/// A caller that waits for requests.
 struct Waiter: Sendable {
   let endpoint: LabEndpoint
   let count: Int

@@ -17,7 +17,6 @@ struct BrokerMethod {
   /// The protocol version that every client sends.
   static let protocolVersion = "0.0"
 
-  /// The text of the body.
   var text: String {
     // A body is neither large nor has a number that JSON has no word for, so the fallback is never reached.
     (try? JSONWriter.bytes(of: body, within: .cache)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"

@@ -58,7 +58,6 @@ struct BrokerRefusal {
     return status == 0 && (words.contains("find account") || words.contains("no account"))
   }
 
-  /// What it means for the caller.
   var error: IdentityError {
     var error: IdentityError =
       switch Status(rawValue: status) {

@@ -5,7 +5,6 @@ import TokenCache
 /// Reads the JSON text of a broker's response, of any of the known brokers: Microsoft's up to version 2.0.1 and after it,
 /// and Himmelblau's.
 enum BrokerResponse {
-  /// The broker's version.
   static func version(in text: String) throws(IdentityError) -> String {
     let fields = try members(in: text)
     switch fields["linuxBrokerVersion"] {
@@ -15,7 +14,6 @@ enum BrokerResponse {
     }
   }
 
-  /// The accounts that the broker lists.
   static func accounts(in text: String) throws(IdentityError) -> [BrokerAccount] {
     let fields = try fields(of: text)
     if let refusal = BrokerRefusal(in: fields) {
@@ -33,7 +31,6 @@ enum BrokerResponse {
     return accounts
   }
 
-  /// The token that the broker gave.
   static func token(in text: String, at now: Date) throws(IdentityError) -> BrokerToken {
     let fields = try members(in: text)
     guard let response = fields["brokerTokenResponse"]?.objectValue else {

@@ -13,7 +13,6 @@ struct FailureMemory: Sendable {
   static let pause = 180.0
   static let name = "broker-failure"
 
-  /// The directory of the file.
   let directory: String
   let now: @Sendable () -> Date
 

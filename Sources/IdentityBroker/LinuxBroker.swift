@@ -32,7 +32,7 @@ public final class LinuxBroker: TokenBroker {
 
   private let connection: BrokerConnection
   private let memory: FailureMemory
-  /// Whether it is asked also after a failure that is remembered.
+  /// Whether it is asked also after a failure that is remembered, such as to find the cause.
   private let ignoresRecentFailure: Bool
   private let now: @Sendable () -> Date
   private let queue = BlockingQueue(label: "llavero.broker")
@@ -44,12 +44,7 @@ public final class LinuxBroker: TokenBroker {
     self.init(busAddress: busAddress, ignoresRecentFailure: false)
   }
 
-  /// - Parameters:
-  ///   - busAddress: The D-Bus address of the bus; nil is the session bus.
-  ///   - limit: How long to wait for a response that needs no person.
-  ///   - ignoresRecentFailure: Whether it is asked also after a failure that is remembered, such as to find the cause.
-  ///   - directory: Where a failure is remembered; the runtime directory unless another is named.
-  ///   - now: Tells the time.
+  /// A failure is remembered in `directory`, by default the runtime directory.
   package init(
     busAddress: String? = nil, limit: Duration = .seconds(10), ignoresRecentFailure: Bool = false,
     directory: String? = nil, now: @escaping @Sendable () -> Date = { Date() }

@@ -129,7 +129,6 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
 extension IdentityError {
   package static let cancelled = IdentityError(.cancelled, "The request was cancelled.")
 
-  /// A failure of the cache, as the client reports it.
   init(cache error: CacheError) {
     guard error.code != .cancelled else {
       self = .cancelled
@@ -139,7 +138,6 @@ extension IdentityError {
     cacheError = error
   }
 
-  /// Why no response came.
   package init(transport error: HTTPTransportError) {
     let checkNetwork = "Check the network connection."
     switch error {

@@ -142,7 +142,6 @@ public final class PublicClient: Sendable {
   /// token that it got. For programs that end.
   public func finishRenewals() async { await renewals.finish() }
 
-  /// Whether ``finishRenewals()`` would wait.
   package var isRenewing: Bool { renewals.isBusy }
 
   /// Gets a token of an account that is signed in, without asking a server.

@@ -11,7 +11,6 @@ public struct Borrower: Sendable, Hashable {
   /// Distinguishes it from a later process with the same number, or from any other connection.
   let identity: UInt64
 
-  /// The process at the other end of a connection.
   init(_ peer: SocketPeer?) {
     let status = peer.flatMap { $0.process > 0 ? ProcessStatus($0.process) : nil }
     user = peer?.user
@@ -20,6 +19,5 @@ public struct Borrower: Sendable, Hashable {
     identity = status?.start ?? .random(in: .min ... .max)
   }
 
-  /// Whether the process is still running.
   var isRunning: Bool { process.map { ProcessStatus($0)?.start == identity } ?? true }
 }

@@ -44,7 +44,6 @@ struct LenderResponse {
     return (token, try optionalText("tenant_id")?.printable(limit: 200))
   }
 
-  /// Why there is no token.
   static func refusal(in response: HTTPTransportResponse) -> IdentityError {
     let status = response.head.status.code
     guard let members = try? LenderResponse(response.body), let word = try? members.text("error"),

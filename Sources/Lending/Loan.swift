@@ -48,7 +48,6 @@ public struct Loan: Sendable, Hashable {
     end = start + duration / .seconds(1)
   }
 
-  /// Reads the terms in a lender's response.
   init(_ response: LenderResponse, source: String) throws(IdentityError) {
     let kind = try response.optionalText("authority_kind").flatMap(Authority.Kind.init(rawValue:))
     guard let url = URL(string: try response.text("authority")),

@@ -228,7 +228,6 @@ extension IdentityError {
     return error
   }
 
-  /// Translates a failure of the transport to a lender.
   fileprivate init(lender error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled

@@ -18,7 +18,6 @@ struct LoanClock: Sendable {
     duration = .seconds(end.timeIntervalSince(now()))
   }
 
-  /// The time since the lender started.
   var age: Duration { uptime() - start }
 
   var remaining: Duration { min(duration - age, .seconds(end.timeIntervalSince(date))) }

@@ -149,7 +149,6 @@ public enum MSALAzureCloudInstance: Int, Sendable {
   case delosCloudInstance = 5
   case govSGCloudInstance = 6
 
-  /// The host for sign-ins to this cloud.
   var environment: String {
     switch self {
     case .publicCloudInstance: "login.microsoftonline.com"

@@ -120,7 +120,6 @@ open class MSALIndividualClaimRequest: NSObject {
     additionalInfo = claim.additionalInfo.map { MSALIndividualClaimRequestAdditionalInfo($0) }
   }
 
-  /// - Throws: An error in ``MSALErrorDomain`` for a value that JSON cannot express.
   func claim() throws -> ClaimsRequest.Claim {
     ClaimsRequest.Claim(name: name, additionalInfo: try additionalInfo?.info())
   }
@@ -152,7 +151,6 @@ open class MSALIndividualClaimRequestAdditionalInfo: NSObject {
     values = info.values?.map(\.object)
   }
 
-  /// - Throws: An error in ``MSALErrorDomain`` for a value that JSON cannot express.
   func info() throws -> ClaimsRequest.AdditionalInfo {
     func json(_ value: Any) throws -> JSONValue {
       guard let json = JSONValue(value) else {

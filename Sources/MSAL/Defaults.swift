@@ -50,14 +50,12 @@ final class DefaultTransport: HTTPTransport {
   }
 }
 
-/// The default authenticator, which opens the browser.
 func defaultAuthenticator(_ config: MSALPublicClientApplicationConfig) -> any WebAuthenticator {
   var authenticator = BrowserAuthenticator()
   authenticator.checksSchemeHandler = !config.bypassRedirectURIValidation
   return authenticator
 }
 
-/// The current configuration.
 @Sendable func currentHTTPSettings() -> HTTPSettings {
   let http = MSALGlobalConfig.httpConfig
   return (http.retryCount, .seconds(http.retryInterval), .seconds(http.timeoutIntervalForRequest))

@@ -187,7 +187,6 @@ extension MSALPublicClientApplication {
   }
 }
 
-/// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
 func legacyAuthority(_ address: String) throws -> MSALAuthority {
   guard let url = URL(string: address) else {
     throw NSError(.internalErrorInvalidParameter, "Invalid authority \"\(address)\": expected a URL.")

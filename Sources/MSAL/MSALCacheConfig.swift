@@ -54,7 +54,6 @@ open class MSALCacheConfig: NSObject, NSCopying {
   /// A new object with the same values.
   open func copy(with zone: NSZone? = nil) -> Any { MSALCacheConfig(copying: self) }
 
-  /// - Throws: An error in ``MSALErrorDomain`` for an invalid name of a group.
   func accessor() throws -> TokenCacheAccessor {
     do {
       return TokenCacheAccessor(

@@ -121,7 +121,6 @@ public final class MSALLoggerConfig: NSObject, Sendable {
     queue.async { callback(level, message, containsPII) }
   }
 
-  /// A logger that passes its messages to the callback.
   func logger() -> Logger { Logger(label: "MSAL") { _ in LogForwarder(config: self) } }
 }
 

@@ -27,7 +27,6 @@ public let MSALWebAuthWillSwitchToBrokerApp: String! = "MSALWebAuthWillSwitchToB
 /// Microsoft's broker has responded. Never posted on Linux.
 public let MSALWebAuthDidReceiveResponseFromBroker: String! = "MSALWebAuthDidReceiveResponseFromBroker"
 
-/// Posts the notifications.
 @Sendable func postNotifications(of event: BrowserEvent) {
   DispatchQueue.main.async {
     switch event {

@@ -2,7 +2,6 @@ import MSALExtensionsStore
 import SecretService
 import TokenCache
 
-/// The token caches of other MSAL libraries on this machine.
 struct PeerCaches: Sendable {
   var registry = PeerRegistry()
   var service = SecretServiceConnection()

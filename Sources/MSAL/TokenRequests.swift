@@ -18,7 +18,6 @@ extension MSALTokenParameters {
 }
 
 extension SilentRequest {
-  /// - Throws: An error in ``MSALErrorDomain`` for invalid parameters.
   init(_ parameters: MSALSilentTokenParameters) throws {
     try parameters.check()
     guard let account = parameters.account else {
@@ -37,7 +36,6 @@ extension SilentRequest {
 }
 
 extension InteractiveRequest {
-  /// - Throws: An error in ``MSALErrorDomain`` for invalid parameters.
   init(_ parameters: MSALInteractiveTokenParameters) throws {
     try parameters.check()
     self.init(
@@ -55,7 +53,6 @@ extension InteractiveRequest {
 }
 
 extension DeviceCodeRequest {
-  /// - Throws: An error in ``MSALErrorDomain`` for invalid parameters.
   init(_ parameters: MSALDeviceCodeTokenParameters) throws {
     try parameters.check()
     let show = parameters.show

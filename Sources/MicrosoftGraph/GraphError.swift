@@ -75,14 +75,12 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
 extension GraphError {
   static let cancelled = GraphError(.cancelled, "The request was cancelled.")
 
-  /// Translates a failure to get a token.
   init(_ error: IdentityError) {
     self = error.code == .cancelled ? .cancelled : GraphError(.authentication, error.message)
     advice = error.advice
     identityError = error
   }
 
-  /// Translates a failure of the transport.
   init(_ error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled

@@ -38,7 +38,6 @@ public struct GraphResponse: Sendable {
     }
   }
 
-  /// An error about this response.
   func failure(_ code: GraphError.Code, _ message: String, advice: String? = nil) -> GraphError {
     var error = GraphError(code, message, advice: advice)
     error.httpStatus = status

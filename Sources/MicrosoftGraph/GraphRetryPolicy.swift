@@ -16,7 +16,6 @@ public struct GraphRetryPolicy: Sendable, Hashable {
 /// The rest of a policy's attempts and pauses.
 struct RetryBudget {
   let policy: GraphRetryPolicy
-  /// The number of repetitions.
   private(set) var repetitions = 0
   private var waited: Duration = .zero
 

@@ -11,7 +11,6 @@ struct RSAKey: PopKey {
   private let publicKey: JSONObject
   let id: String
 
-  /// Makes a new key.
   init() throws(CacheError) {
     do {
       try self.init(_RSA.Signing.PrivateKey(keySize: .bits2048))

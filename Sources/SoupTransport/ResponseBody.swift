@@ -58,7 +58,6 @@ struct ResponseBody {
     return decoded
   }
 
-  /// Ends the body.
   mutating func end() throws(Problem) {
     guard chunks == nil, announced ?? 0 <= received else { throw .truncated }
     try complete()
@@ -83,7 +82,6 @@ struct ResponseBody {
   }
 }
 
-/// A value of `Content-Encoding`.
 enum ContentEncoding: Equatable {
   case identity
   case gzip

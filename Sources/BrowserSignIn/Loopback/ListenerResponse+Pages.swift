@@ -1,6 +1,5 @@
 import HTTPListener
 
-/// The responses to a browser.
 extension ListenerResponse {
   /// The header fields of every response, also of those that libsoup makes by itself.
   static let pageFields = [

@@ -20,7 +20,6 @@ package final class LoopbackListener: @unchecked Sendable {
   /// How long the query mode waits for the browser to follow its redirect.
   private static let landingTime = Duration.seconds(1)
 
-  /// The port that is listened on.
   package let port: UInt16
   private let rules: RedirectRules
   private let listener: HTTPListener

@@ -15,12 +15,10 @@ struct RedirectMailbox: Sendable {
   let directory: PrivateDirectory
   let name: String
 
-  /// The directory of this login session.
   static var ownDirectory: String {
     RuntimeDirectory(environment: processEnvironment()).path + "/redirects"
   }
 
-  /// Makes the directory of this login session.
   static func makeOwnDirectory() throws(PrivateFileError) -> PrivateDirectory {
     try RuntimeDirectory(environment: processEnvironment()).directory("redirects")
   }

@@ -3,7 +3,6 @@ import Logging
 public import TokenCache
 
 extension PublicClient {
-  /// Whether this client asks its broker, if it has one.
   package var mayAskBroker: Bool { configuration.brokerPolicy != .off && isBrokerAllowed() }
 
   /// Whether a broker is there that this client may ask.

@@ -75,7 +75,6 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     for continuation in idlers { continuation.resume() }
   }
 
-  /// Whether work is under way.
   var isBusy: Bool { state.withLock { !$0.works.isEmpty } }
 
   /// Waits until no work is under way, also when the task is cancelled.

@@ -60,7 +60,6 @@ struct IDTokenCheck: Sendable {
 }
 
 extension IDTokenClaims {
-  /// Whether the token was issued to a client.
   func isFor(clientID: String) -> Bool {
     let audiences: [String] =
       switch claims["aud"] {

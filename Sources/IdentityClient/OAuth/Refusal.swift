@@ -2,13 +2,8 @@ import FoundationEssentials
 import TokenCache
 
 extension IdentityError {
-  /// What a refusal by an authorization server (RFC 6749 sections 4.1.2.1 and 5.2) means in an interactive sign-in.
-  ///
-  /// - Parameters:
-  ///   - error: `error` of the response.
-  ///   - subError: `suberror` of the response.
-  ///   - description: The server's explanation, without control characters.
-  ///   - codes: The numbers after AADSTS.
+  /// What a refusal by an authorization server (RFC 6749 sections 4.1.2.1 and 5.2) means in an interactive sign-in. The
+  /// description has no control characters; the codes are the numbers after AADSTS.
   package init(
     refusal error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []
   ) {

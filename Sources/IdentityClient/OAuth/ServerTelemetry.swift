@@ -47,7 +47,6 @@ final class ServerTelemetry: Sendable {
     }
   }
 
-  /// Notes that a token came from the cache.
   func tokenCameFromCache() { state.withLock { $0.silentSuccesses += 1 } }
 
   /// Notes how a request ended; the server has received what was before it.

@@ -18,7 +18,6 @@ package enum BrowserEvent: Sendable {
 final class BrowserSession: Sendable {
   private typealias Outcome = Result<[String: String], IdentityError>
 
-  /// The sign-in that waits.
   private struct Waiting {
     /// The redirect URI of the application's own scheme that the response will come to, until it has come.
     var redirectURI: URL?

@@ -17,7 +17,6 @@ extension URL {
       .flatMap { FormEncoding.decodeOne($0.dropFirst("state=".utf8.count)) }
   }
 
-  /// Whether an address is of a scheme of an application's own.
   package var isOwnScheme: Bool { !["http", "https"].contains(scheme?.lowercased() ?? "") }
 
   /// Whether two addresses differ in query and fragment only.

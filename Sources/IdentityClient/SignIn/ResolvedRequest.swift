@@ -79,7 +79,6 @@ struct ResolvedRequest: Sendable {
       request: self, url: endpoint, form: form, call: call, anchorMailbox: account?.anchorMailbox)
   }
 
-  /// The request to a broker.
   var brokerRequest: BrokerRequest {
     BrokerRequest(
       clientID: client.configuration.clientID, authority: authority, scopes: scopes.scopes, account: account,
