@@ -70,11 +70,6 @@ public final class PublicClient: Sendable {
   /// let client = PublicClient(configuration: ClientConfiguration(clientID: "…"), cache: cache)
   /// if let result = try await client.acquireTokenFromCache(request) { print(result.expiresOn ?? "") }
   /// ```
-  ///
-  /// - Parameters:
-  ///   - configuration: What the application is.
-  ///   - cache: Where its tokens are kept.
-  ///   - broker: Gives tokens, too, as ``ClientConfiguration/brokerPolicy`` says.
   public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, broker: (any TokenBroker)? = nil
   ) {

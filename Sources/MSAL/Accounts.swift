@@ -26,13 +26,8 @@ public protocol MSALAccountProtocol: NSObjectProtocol {
 public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendable {
   let account: Account
 
-  /// Makes an account that is in no cache, for a program's own tests. MSAL for iOS and macOS has no counterpart.
-  ///
-  /// - Parameters:
-  ///   - username: The user name for the sign-in.
-  ///   - homeAccountId: The home account id.
-  ///   - environment: The host of the cloud that the account belongs to.
-  ///   - tenantProfiles: The account's profile in each known tenant.
+  /// Makes an account that is in no cache, for a program's own tests; the arguments are its properties. MSAL for iOS and macOS
+  /// has no counterpart.
   public convenience init(
     username: String?, homeAccountId: MSALAccountId, environment: String = "login.microsoftonline.com",
     tenantProfiles: [MSALTenantProfile] = []
@@ -113,14 +108,8 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
 public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
   let profile: TenantProfile
 
-  /// Makes a profile that is in no cache, for a program's own tests. MSAL for iOS and macOS has no counterpart.
-  ///
-  /// - Parameters:
-  ///   - identifier: The object id of the account in this tenant.
-  ///   - tenantId: The tenant.
-  ///   - environment: The host of the tenant's cloud.
-  ///   - isHomeTenantProfile: Whether the account belongs to this tenant.
-  ///   - claims: The claims of an ID token for this tenant. Values that JSON cannot express are left out.
+  /// Makes a profile that is in no cache, for a program's own tests; the arguments are its properties. Claims that JSON cannot
+  /// express are left out. MSAL for iOS and macOS has no counterpart.
   public convenience init(
     identifier: String?, tenantId: String, environment: String = "login.microsoftonline.com",
     isHomeTenantProfile: Bool = true, claims: [String: Any]? = nil

@@ -73,11 +73,6 @@ open class MSALDeviceTokenParameters: MSALTokenParameters {
   public let resource: String
 
   /// Makes a request for a token of the device, which is not available on Linux.
-  ///
-  /// - Parameters:
-  ///   - resource: The resource that the token is for.
-  ///   - scopes: The scopes of the resource.
-  ///   - tenantId: The tenant with which the device is registered.
   public init(resource: String, scopes: [String]?, forTenantId tenantId: String) {
     self.resource = resource
     self.tenantId = tenantId

@@ -73,12 +73,8 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
       nestedAuthBrokerRedirectUri: nil)
   }
 
-  /// - Parameters:
-  ///   - clientId: The application's client ID.
-  ///   - redirectUri: Where the browser returns the response; see ``redirectUri``.
-  ///   - authority: The authority that signs users in; `nil` is `https://login.microsoftonline.com/common`.
-  ///   - nestedAuthBrokerClientId: The client ID of the host application, if there is one.
-  ///   - nestedAuthBrokerRedirectUri: The redirect URI of the host application.
+  /// As ``init(clientId:redirectUri:authority:)``, with the host application, if there is one: see ``nestedAuthBrokerClientId``
+  /// and ``nestedAuthBrokerRedirectUri``.
   public init(
     clientId: String, redirectUri: String?, authority: MSALAuthority?, nestedAuthBrokerClientId: String?,
     nestedAuthBrokerRedirectUri: String?

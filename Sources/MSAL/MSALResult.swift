@@ -12,18 +12,9 @@ public final class MSALResult: NSObject, Sendable {
   /// The authority that issued the token.
   public let authority: MSALAuthority
 
-  /// Makes a result, for a program's own tests. MSAL for iOS and macOS has no counterpart.
-  ///
-  /// - Parameters:
-  ///   - accessToken: The access token.
-  ///   - account: The account of the token.
-  ///   - scopes: The scopes of the token.
-  ///   - expiresOn: When the access token expires.
-  ///   - idToken: The encoded ID token.
-  ///   - tenantProfile: The account in the tenant that issued the token; `nil` for the account's home tenant.
-  ///   - authority: The authority that issued the token; `nil` is `https://login.microsoftonline.com/common`.
-  ///   - correlationId: The id of the request.
-  ///   - extendedLifeTimeToken: Whether the token has expired and is used only because the token service is down.
+  /// Makes a result, for a program's own tests; the arguments are its properties. Without a tenant profile it is for the
+  /// account's home tenant, without an authority it is from `https://login.microsoftonline.com/common`. MSAL for iOS and macOS
+  /// has no counterpart.
   public convenience init(
     accessToken: String, account: MSALAccount, scopes: [String] = [], expiresOn: Date? = nil,
     idToken: String? = nil, tenantProfile: MSALTenantProfile? = nil, authority: MSALAuthority? = nil,

@@ -146,13 +146,7 @@ public final class MSALDeviceCode: NSObject, Sendable {
   /// When the code expires.
   public let expiresOn: Date
 
-  /// Makes a code, for a program's own tests.
-  ///
-  /// - Parameters:
-  ///   - userCode: The code to enter.
-  ///   - verificationURI: The page to open.
-  ///   - message: An instruction with both.
-  ///   - expiresOn: When the code expires.
+  /// Makes a code, for a program's own tests; the arguments are its properties.
   public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date) {
     self.userCode = userCode
     self.verificationURI = verificationURI

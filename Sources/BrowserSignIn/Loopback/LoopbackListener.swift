@@ -27,11 +27,10 @@ package final class LoopbackListener: @unchecked Sendable {
   private let refused = Atomic(0)
   /// The one response that counts, once it came.
   private var parameters: [String: String]?
-  /// How the wait ended: with the response once the browser has got the page about it. Set on the thread, read anywhere.
-  private let outcome = Mutex<Result<[String: String], IdentityError>?>(nil)
+  /// How the wait ended, with the response once the browser has got the page about it, and the calls that wait until then.
+  private let wait = Mutex((outcome: Result<[String: String], IdentityError>?.none, calls: [LoopbackCall]()))
   /// Where the browser is sent from the launch path, once; `nil` when it was.
   private var page: String?
-  private var calls: [LoopbackCall] = []
 
   /// Starts to listen, on any free port for 0. The path is the redirect URI's, and begins with `/`; the mode is how the authority
   /// sends its response. After a query the browser is sent on to a path without the code. `isExpected` says whether the
@@ -66,10 +65,14 @@ package final class LoopbackListener: @unchecked Sendable {
   package func response(timeout: Duration) async throws(IdentityError) -> [String: String] {
     let call = LoopbackCall(timeout: timeout, onCancel: .signInCancelled, onTimeout: .signInTimedOut())
     do throws(IdentityError) {
-      return try await call.run { call in listener.run { [self] in add(call) } }
+      return try await call.run { call in
+        wait.withLock { wait in
+          if let outcome = wait.outcome { call.finish(outcome) } else { wait.calls.append(call) }
+        }
+      }
     } catch {
       // One that has come counts, however little time is left.
-      if case .success(let parameters) = outcome.withLock(\.self) { return parameters }
+      if case .success(let parameters) = wait.withLock(\.outcome) { return parameters }
       guard error.code == .timedOut else { throw error }
       throw .signInTimedOut(refused: refused.load(ordering: .sequentiallyConsistent))
     }
@@ -83,21 +86,14 @@ package final class LoopbackListener: @unchecked Sendable {
     }
   }
 
-  /// Has a call end with the outcome.
-  private func add(_ call: LoopbackCall) {
-    if let outcome = outcome.withLock(\.self) { call.finish(outcome) } else { calls.append(call) }
-  }
-
-  /// Ends the wait; only the first outcome counts.
+  /// Ends the wait; only the first outcome counts, after which no call waits.
   private func end(_ result: Result<[String: String], IdentityError>) {
-    let isFirst = outcome.withLock { outcome in
-      guard outcome == nil else { return false }
-      outcome = result
-      return true
+    let calls = wait.withLock { wait in
+      wait.outcome = wait.outcome ?? result
+      defer { wait.calls = [] }
+      return wait.calls
     }
-    guard isFirst else { return }
     for call in calls { call.finish(result) }
-    calls = []
   }
 
   private func handle(_ exchange: ListenerExchange) {
@@ -116,7 +112,7 @@ package final class LoopbackListener: @unchecked Sendable {
       exchange.reply(
         .refusal(400, "This response belongs to another sign-in. Start again from the application."))
     case .answer(let parameters):
-      guard self.parameters == nil, outcome.withLock({ $0 == nil }) else {
+      guard self.parameters == nil, wait.withLock({ $0.outcome == nil }) else {
         return exchange.reply(.refusal(410, "This sign-in has ended. You can close this window."))
       }
       self.parameters = parameters

@@ -16,12 +16,8 @@ public protocol TokenBroker: Sendable {
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
   func isAvailable() async throws(IdentityError) -> Bool
 
-  /// The accounts whose tokens are available silently.
+  /// The accounts whose tokens are available silently to a client, each once.
   ///
-  /// - Parameters:
-  ///   - clientID: The client that asks.
-  ///   - correlationID: The caller's id for the call.
-  /// - Returns: The accounts, each once.
   /// - Throws: ``IdentityError/Code/noBroker`` without a broker, ``IdentityError/Code/brokerFailed`` for whatever
   ///   is not a valid response.
   func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account]
