@@ -121,8 +121,7 @@ public struct BrowserAuthenticator: WebAuthenticator {
     let page = try SignInPage(address: address, redirectURI: redirectURI, on: launcher)
     do throws(IdentityError) {
       return try await response(to: page, isExpected, timeout, [listener.response, launcher.response])
-    } catch {
-      var error = error
+    } catch var error {
       if error.code == .timedOut {
         error.advice =
           "If the browser asked whether it may open the program, allow it; if it showed an error, check whether "

@@ -142,9 +142,7 @@ extension LabState {
 extension LabAuthority {
   /// Whether a refresh token of one is valid at the other: B2C's are bound to a policy, Entra's are not bound.
   func isCompatible(with other: LabAuthority) -> Bool {
-    switch (kind, other.kind) {
-    case (.entra, .entra), (.entra, .pathless), (.pathless, .entra), (.pathless, .pathless): true
-    default: kind == other.kind
-    }
+    let entras: [Kind] = [.entra, .pathless]
+    return kind == other.kind || entras.contains(kind) && entras.contains(other.kind)
   }
 }

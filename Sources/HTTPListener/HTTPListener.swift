@@ -102,23 +102,21 @@ package final class HTTPListener: @unchecked Sendable {
   /// Closes the sockets and all connections.
   package func close() {
     // The work holds the thread, which must not end before.
-    thread.invoke { [self] in closeOnThread() }
-  }
-
-  private func closeOnThread() {
-    guard !isClosed else { return }
-    isClosed = true
-    (retry, timer) = (nil, nil)
-    stopAccepting()
-    for socket in listening { g_socket_close(socket.pointer, nil) }
-    listening = []
-    if let server {
-      soup_server_remove_handler(server, nil)
-      soup_server_disconnect(server)
-      g_object_unref(UnsafeMutableRawPointer(server))
+    thread.invoke { [self] in
+      guard !isClosed else { return }
+      isClosed = true
+      (retry, timer) = (nil, nil)
+      stopAccepting()
+      for socket in listening { g_socket_close(socket.pointer, nil) }
+      listening = []
+      if let server {
+        soup_server_remove_handler(server, nil)
+        soup_server_disconnect(server)
+        g_object_unref(UnsafeMutableRawPointer(server))
+      }
+      server = nil
+      for connection in connections.values { connection.shutDown() }
     }
-    server = nil
-    for connection in connections.values { connection.shutDown() }
   }
 
   private func acceptConnections() {

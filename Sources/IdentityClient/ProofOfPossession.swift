@@ -82,8 +82,7 @@ extension PublicClient {
       guard let proof = resolved.proof else { return try await flow(resolved) }
       do throws(IdentityError) {
         return try await flow(resolved).presenting(by: proof, at: now())
-      } catch {
-        var error = error
+      } catch var error {
         error.result = try error.result?.presenting(by: proof, at: now())
         throw error
       }

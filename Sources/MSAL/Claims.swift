@@ -97,12 +97,7 @@ public enum MSALClaimsRequestTarget: UInt, Sendable {
   case idToken = 0
   case accessToken = 1
 
-  var target: ClaimsRequest.Target {
-    switch self {
-    case .idToken: .idToken
-    case .accessToken: .accessToken
-    }
-  }
+  var target: ClaimsRequest.Target { self == .idToken ? .idToken : .accessToken }
 }
 
 /// A request for one claim.

@@ -37,8 +37,7 @@ struct GraphCall {
   func run() async throws(GraphError) -> GraphResponse {
     do throws(GraphError) {
       return try await exchange()
-    } catch {
-      var error = error
+    } catch var error {
       error.clientRequestID = clientRequestID
       throw error
     }
@@ -72,7 +71,10 @@ struct GraphCall {
       }
       var failure = GraphError(
         status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: received.body))
-      if let challenge = challenge(status, fields) {
+      // Claims are documented for both statuses.
+      if status == 401 || status == 403,
+        let challenge = ClaimsChallenge(wwwAuthenticate: fields[values: .wwwAuthenticate])
+      {
         guard !wasChallenged else {
           failure.code = .claimsChallenge
           failure.advice = "Sign in again."
@@ -126,12 +128,6 @@ struct GraphCall {
     head.headerFields[.authorization] = token.authorizationHeader
   }
 
-  /// The claims that Graph demands. They are documented for both statuses.
-  private func challenge(_ status: Int, _ fields: HTTPFields) -> ClaimsChallenge? {
-    guard status == 401 || status == 403 else { return nil }
-    return ClaimsChallenge(wwwAuthenticate: fields[values: .wwwAuthenticate])
-  }
-
   private func respond(
     to challenge: ClaimsChallenge, _ failure: GraphError, _ head: inout HTTPRequest
   ) async throws(GraphError) {
@@ -140,8 +136,7 @@ struct GraphCall {
     }
     do throws(GraphError) {
       try await authorize(&head, claims: claims)
-    } catch {
-      var error = error
+    } catch var error {
       error.requestID = failure.requestID
       error.httpStatus = failure.httpStatus
       if error.identityError?.claims == nil { error.identityError?.claims = challenge.claims }

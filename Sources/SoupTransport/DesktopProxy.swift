@@ -7,7 +7,11 @@ import CGLib
 enum DesktopProxy {
   /// Prevents GIO from making that resolver: one without proxies gets priority over it.
   static let avoidMissingSettings: Void = {
-    if hasSchema { return }
+    if let source = g_settings_schema_source_get_default(),
+      let schema = g_settings_schema_source_lookup(source, "org.gnome.system.proxy", 1)
+    {
+      return g_settings_schema_unref(schema)
+    }
     // Loads GIO's modules, and with them the resolvers.
     _ = g_tls_backend_get_default()
     guard let resolvers = g_io_extension_point_lookup("gio-proxy-resolver"),
@@ -21,12 +25,4 @@ enum DesktopProxy {
       GTypeFlags(rawValue: 0))
     g_io_extension_point_implement("gio-proxy-resolver", type, "llavero-direct", 1000)
   }()
-
-  private static var hasSchema: Bool {
-    guard let source = g_settings_schema_source_get_default(),
-      let schema = g_settings_schema_source_lookup(source, "org.gnome.system.proxy", 1)
-    else { return false }
-    g_settings_schema_unref(schema)
-    return true
-  }
 }

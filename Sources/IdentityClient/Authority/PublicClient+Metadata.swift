@@ -49,8 +49,7 @@ extension PublicClient {
     let response = try await sender.send(to: url.appending(query: query))
     do throws(IdentityError) {
       return try response.fields()
-    } catch  where error.isOAuthRefusal {
-      var error = error
+    } catch var error where error.isOAuthRefusal {
       error.code = .authorityValidationFailed
       error.message = "The authority was not recognised: \(error.message)"
       throw error

@@ -76,10 +76,7 @@ extension IdentityError {
   /// Whether the network, the server or the broker is down. Another status without a refusal in the words of OAuth, such as
   /// 404, is no outage: asking again will not help.
   var isOutage: Bool {
-    switch code {
-    case .network, .serverError, .unhandledResponse, .noBroker, .brokerFailed: true
-    default: false
-    }
+    [.network, .serverError, .unhandledResponse, .noBroker, .brokerFailed].contains(code)
   }
 }
 

@@ -30,8 +30,7 @@ struct TokenEndpointRequest: Sendable {
       ).fields()
       noteOutcome(error: nil)
       return fields
-    } catch {
-      var error = error
+    } catch var error {
       error.correlationID = request.correlationID
       // The field is a list.
       let name = error.oauthError?.unicodeScalars.filter {
@@ -67,7 +66,9 @@ extension HTTPTransportResponse {
     let parsed = Result { () throws(ForeignJSONError) in try JSONObject(foreign: body, within: .response) }
     if var error = Self.failure(status: status, fields: try? parsed.get()) {
       error.httpStatus = status
-      error.httpHeaders = head.headerFields.withoutSecrets
+      for name in head.headerFields.map(\.name) where name != .setCookie {
+        error.httpHeaders[name.rawName] = head.headerFields[name]
+      }
       throw error
     }
     do throws(ForeignJSONError) {
@@ -113,15 +114,6 @@ extension ClientConfiguration {
     headers["x-app-name"] = applicationName
     headers["x-app-ver"] = applicationVersion
     return headers
-  }
-}
-
-extension HTTPFields {
-  /// The fields by name, those that carry secrets left out.
-  fileprivate var withoutSecrets: [String: String] {
-    var fields: [String: String] = [:]
-    for field in self where field.name != .setCookie { fields[field.name.rawName] = self[field.name] }
-    return fields
   }
 }
 

@@ -196,9 +196,6 @@ extension PublicClient {
 extension IdentityError {
   /// Whether the browser would come to nothing else, or is not wanted.
   fileprivate var isFinal: Bool {
-    switch code {
-    case .userCanceled, .cancelled, .mismatchedUser, .serverDeclinedScopes, .invalidParameter: true
-    default: false
-    }
+    [.userCanceled, .cancelled, .mismatchedUser, .serverDeclinedScopes, .invalidParameter].contains(code)
   }
 }
