@@ -167,19 +167,17 @@ package final class HTTPListener: @unchecked Sendable {
       g_object_unref(key)
       g_object_unref(addressKey)
     }
-    let connection = ListenerConnection(key, peer: SocketPeer(g_socket_get_fd(socket)), user: user)
+    let peer = SocketPeer(g_socket_get_fd(socket))
+    let connection = ListenerConnection(key, peer: peer, user: user) { [self] in
+      connections[addressKey] = nil
+      acceptConnections()
+    }
     // Called when libsoup is done with the connection.
     g_object_weak_ref(
       key.assumingMemoryBound(to: GObject.self),
       { data, _ in
-        if let data { Unmanaged<ConnectionEnd>.fromOpaque(data).takeRetainedValue().run() }
-      },
-      Unmanaged.passRetained(
-        ConnectionEnd { [self] in
-          connections[addressKey] = nil
-          acceptConnections()
-        }
-      ).toOpaque())
+        if let data { Unmanaged<ListenerConnection>.fromOpaque(data).takeRetainedValue().end() }
+      }, Unmanaged.passRetained(connection).toOpaque())
     connections[addressKey] = connection
     connection.limit(to: limits.requestTime)
     soup_server_accept_iostream(server, key.assumingMemoryBound(to: GIOStream.self), address, address, nil)
@@ -238,11 +236,13 @@ private final class ListenerConnection {
   var exchange: ListenerExchange?
   /// The body of the request; `nil` when it is larger than the limit.
   var body: [UInt8]? = []
+  let end: () -> Void
 
-  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?, user: PeerUser) {
+  init(_ stream: UnsafeMutableRawPointer, peer: SocketPeer?, user: PeerUser, end: @escaping () -> Void) {
     self.stream = stream
     self.peer = peer
     self.user = user
+    self.end = end
   }
 
   func limit(to time: Duration) {
@@ -274,11 +274,6 @@ private final class ListenerConnection {
 
 extension PeerUser {
   fileprivate var isOthers: Bool { if case .user(let user) = self { user != geteuid() } else { false } }
-}
-
-private final class ConnectionEnd {
-  let run: () -> Void
-  init(run: @escaping () -> Void) { self.run = run }
 }
 
 private let connectionWaits:
