@@ -122,11 +122,7 @@ public struct SystemBrowser: Sendable {
     DispatchQueue(label: "llavero.browser").async {
       watch.finish(.success([0, goodStatus].contains(process.wait())))
     }
-    do throws(IdentityError) {
-      return try await watch.run { _ in }
-    } catch {
-      return true
-    }
+    return (try? await watch.run { _ in }) ?? true
   }
 
   /// Passes on what comes out of a pipe until its other end is closed. It takes a thread: with a dispatch source, which does

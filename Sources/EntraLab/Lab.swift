@@ -13,13 +13,9 @@ package final class Lab: Sendable {
   private let server: LabServer
   private let ownDirectory: String?
 
-  /// Starts a lab, with new keys and certificates.
+  /// Starts a lab, with new keys and certificates, at any free port for 0. The CA bundle is in the directory, by default in a new
+  /// one under the temporary directory.
   ///
-  /// - Parameters:
-  ///   - port: 0 takes any free port.
-  ///   - directory: The directory of the CA bundle (default: a new one under the temporary directory).
-  ///   - validity: The certificates' period of validity.
-  /// - Returns: The listening lab.
   /// - Throws: ``LabError`` where the port is taken or the bundle cannot be written.
   package static func start(
     port: UInt16 = 0, directory: String? = nil, validity: ClosedRange<Date>? = nil

@@ -48,11 +48,7 @@ package final class HTTPListener: @unchecked Sendable {
   private var timer: ContextTimer?
   private var isClosed = false
 
-  /// - Parameters:
-  ///   - sockets: They listen, and do not block.
-  ///   - limits: What each connection may cost.
-  ///   - fields: Header fields of every response.
-  ///   - name: The name of the listener's thread.
+  /// The sockets listen, and do not block; the header fields are those of every response.
   package init(
     _ sockets: [GObjectReference<GSocket>], limits: Limits, fields: [(name: String, value: String)],
     thread name: String

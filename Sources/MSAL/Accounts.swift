@@ -76,9 +76,7 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
   /// The home tenant.
   public let tenantId: String?
 
-  /// Makes an id from its text.
-  ///
-  /// - Parameter identifier: The whole id. One that is not of the form `uid.utid` has no parts.
+  /// Makes an id from its text. One that is not of the form `uid.utid` has no parts.
   public convenience init(identifier: String) { self.init(identifier) }
 
   /// An empty id, for tests.

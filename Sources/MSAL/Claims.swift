@@ -40,11 +40,8 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     request = try Self.read(jsonString)
   }
 
-  /// Reads the JSON of a `claims` parameter, with the signature that Objective-C's has in Swift.
-  ///
-  /// - Parameters:
-  ///   - jsonString: The JSON.
-  ///   - error: Where an error is stored; the request is then empty.
+  /// Reads the JSON of a `claims` parameter, with the signature that Objective-C's has in Swift. If that fails, the request is
+  /// empty and the error is stored where `error` points to.
   public required init(jsonString: String, error: NSErrorPointer) {
     do {
       request = try Self.read(jsonString)

@@ -97,7 +97,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   ///
   /// The desktop starts or activates the program with the URL; pass it to this method. When it returns true, a program that
   /// was started with the URL can exit: the waiting process has it. The call blocks for at most a second until another
-  /// process has taken the URL; a slower process finds it later.
+  /// process has taken the URL; a slower process finds it later. `sourceApplication` has no effect on Linux.
   ///
   /// For example, at the beginning of `main`:
   ///
@@ -109,9 +109,6 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   /// }
   /// ```
   ///
-  /// - Parameters:
-  ///   - response: The URL.
-  ///   - sourceApplication: Without effect on Linux.
   /// - Returns: Whether a sign-in waited for it, in this process or in another of the user's.
   @discardableResult
   open class func handleMSALResponse(_ response: URL, sourceApplication: String?) -> Bool {

@@ -63,10 +63,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
     self.init(clientId: clientId, redirectUri: nil, authority: nil)
   }
 
-  /// - Parameters:
-  ///   - clientId: The application's client ID.
-  ///   - redirectUri: Where the browser returns the response; see ``redirectUri``.
-  ///   - authority: The authority that signs users in; `nil` is `https://login.microsoftonline.com/common`.
+  /// An application with a redirect URI, if it has one, and an authority; `nil` is `https://login.microsoftonline.com/common`.
   public convenience init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
     self.init(
       clientId: clientId, redirectUri: redirectUri, authority: authority, nestedAuthBrokerClientId: nil,

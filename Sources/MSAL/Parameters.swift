@@ -54,9 +54,7 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
   /// The preferred sign-in method: a QR code and a PIN, if the organization allows them.
   open var preferredAuthMethod = MSALPreferredAuthMethod.none
 
-  /// - Parameters:
-  ///   - scopes: The scopes of the token.
-  ///   - webviewParameters: How the sign-in is shown; they are copied.
+  /// Makes a request for scopes. The parameters of the web view are copied.
   public init(scopes: [String], webviewParameters: MSALWebviewParameters) {
     self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
     super.init(scopes: scopes)
@@ -103,9 +101,7 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
   /// Whether the application's own refresh token is used when the machine's identity broker gives no token.
   open var allowUsingLocalCachedRtWhenSsoExtFailed = true
 
-  /// - Parameters:
-  ///   - scopes: The scopes of the token.
-  ///   - account: One of the application's accounts.
+  /// Makes a request for scopes, of one of the application's accounts.
   public init(scopes: [String], account: MSALAccount) {
     super.init(scopes: scopes)
     self.account = account
@@ -123,11 +119,7 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
 open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   let show: @Sendable (MSALDeviceCode) -> Void
 
-  /// Makes a request whose code the program shows.
-  ///
-  /// - Parameters:
-  ///   - scopes: The scopes of the token.
-  ///   - show: Shows the code to the user. It is called on one of the library's threads.
+  /// Makes a request for scopes. `show`, which is called on one of the library's threads, shows the code to the user.
   @preconcurrency
   public init(scopes: [String], show: @escaping @Sendable (MSALDeviceCode) -> Void) {
     self.show = show

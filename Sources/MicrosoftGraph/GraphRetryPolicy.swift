@@ -21,10 +21,7 @@ struct RetryBudget {
 
   init(_ policy: GraphRetryPolicy) { self.policy = policy }
 
-  /// Starts the next repetition.
-  ///
-  /// - Parameter seconds: Retry-After.
-  /// - Returns: The pause before it; `nil` without one.
+  /// Starts the next repetition, and returns the pause before it; `nil` without one. The seconds are those of Retry-After.
   mutating func pause(_ seconds: Double?) -> Duration? {
     let number = repetitions + 1
     let pause = Duration.seconds(seconds ?? Double(min(3 * number * number, 180)))

@@ -26,19 +26,18 @@ struct ProxySettings: Sendable {
     defer { g_uri_unref(uri) }
     guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true else { throw invalid }
 
-    switch String(cString: g_uri_get_scheme(uri)) {
+    let scheme = String(cString: g_uri_get_scheme(uri))
+    switch scheme {
     case "http", "https":
       address = uriText(uri, hiding: FLAG_G_URI_HIDE_USERINFO)
       authorization = g_uri_get_user(uri).map { user in
         let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
         return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
       }
-    case "socks", "socks4", "socks4a", "socks5":
-      address = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
-      authorization = nil
-    case "socks5h":
+    case "socks", "socks4", "socks4a", "socks5", "socks5h":
+      let text = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
       // GIO lets every SOCKS 5 proxy resolve the name.
-      address = "socks5" + uriText(uri, hiding: GUriHideFlags(rawValue: 0)).dropFirst("socks5h".count)
+      address = scheme == "socks5h" ? "socks5" + text.dropFirst(scheme.count) : text
       authorization = nil
     default:
       throw invalid

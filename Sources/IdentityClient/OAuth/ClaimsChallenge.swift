@@ -15,9 +15,7 @@ public struct ClaimsChallenge: Sendable, Hashable {
   /// The `claims` parameter for the next request: a JSON object.
   public let claims: String
 
-  /// Reads the fields of a response. There may be several, with several challenges in each.
-  ///
-  /// - Parameter fields: The values of the `WWW-Authenticate` fields.
+  /// Reads the `WWW-Authenticate` fields of a response. There may be several, with several challenges in each.
   public init?(wwwAuthenticate fields: [String]) {
     for challenge in fields.flatMap(AuthenticationChallenge.all(in:)) {
       guard challenge.scheme == "bearer", challenge.parameters["error"] == "insufficient_claims",
