@@ -13,8 +13,8 @@ package final class Lab: Sendable {
   private let server: LabServer
   private let ownDirectory: String?
 
-  /// Starts a lab, with new keys and certificates, at any free port for 0. The CA bundle is in the directory, by default in a new
-  /// one under the temporary directory.
+  /// Starts a lab, with new keys and certificates, at any free port for 0. The CA bundle is in the directory, by default in a
+  /// new one under the temporary directory.
   ///
   /// - Throws: ``LabError`` where the port is taken or the bundle cannot be written.
   package static func start(

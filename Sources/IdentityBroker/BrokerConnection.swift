@@ -47,9 +47,7 @@ final class BrokerConnection: Sendable {
     }
   }
 
-  /// Whether a broker runs, or could be started.
-  ///
-  /// - Throws: As ``call(_:correlationID:_:onEnd:)``; no bus is no broker.
+  /// Whether a broker runs, or could be started. No bus is no broker.
   func presence(_ cancellable: Cancellable) throws(IdentityError) -> LinuxBroker.Presence {
     do {
       let bus = try bus()
@@ -83,10 +81,7 @@ final class BrokerConnection: Sendable {
     }
   }
 
-  /// The connection to the bus.
-  ///
-  /// - Throws: ``IdentityError/Code/noBroker`` when there is no bus, ``IdentityError/Code/brokerFailed`` when it is
-  ///   silent.
+  /// The connection to the bus. No bus is no broker, a silent one is a failure.
   @discardableResult
   func bus() throws(IdentityError) -> BusConnection {
     if let bus = current.withLock({ $0 }), !bus.isClosed { return bus }

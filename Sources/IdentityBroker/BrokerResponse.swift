@@ -64,8 +64,6 @@ enum BrokerResponse {
   }
 
   /// The members of a response that is not an error.
-  ///
-  /// - Throws: ``IdentityError``, as ``BrokerRefusal`` has it.
   static func members(in text: String) throws(IdentityError) -> JSONObject {
     let fields = try fields(of: text)
     if let refusal = BrokerRefusal(in: fields) { throw refusal.error }

@@ -134,9 +134,8 @@ extension MSALPublicClientApplication {
     }
   }
 
-  /// Remembers the one account of the application.
-  ///
-  /// - Returns: The account remembered before, with its tenant profiles if the cache still has them.
+  /// Remembers the one account of the application, and returns that of before, with its tenant profiles if the cache still has
+  /// them.
   private func replacePrincipal(_ current: Account?) async throws(CacheError) -> Account? {
     let clientID = client.configuration.clientID
     let metadata = try await client.cache.accountMetadata(clientID: clientID, of: nil)

@@ -108,9 +108,6 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
 }
 
 extension MSALPublicClientApplicationConfig {
-  /// The configuration for the client.
-  ///
-  /// - Throws: An error in ``MSALErrorDomain`` when there is no client id, or the redirect URI is invalid.
   func clientConfiguration() throws -> ClientConfiguration {
     guard !clientId.isBlank else {
       throw NSError(

@@ -6,9 +6,7 @@ struct PeerCaches: Sendable {
   var registry = PeerRegistry()
   var service = SecretServiceConnection()
 
-  /// Removes all of them. A failure does not stop the others.
-  ///
-  /// - Throws: The first failure.
+  /// Removes all of them. A failure does not stop the others; the first is thrown.
   func wipe() async throws(CacheError) {
     var failure: CacheError?
     for peer in registry.caches {

@@ -4,8 +4,6 @@ import TokenCache
 
 extension MSALTokenParameters {
   /// Checks the parameters that the client below does not check.
-  ///
-  /// - Throws: An error in ``MSALErrorDomain``.
   func check() throws {
     if let scheme = authenticationScheme, scheme.scheme != .bearer, popScheme == nil {
       throw NSError(

@@ -118,9 +118,7 @@ struct BatchRun {
     return try await GraphCall(client: client, request: request, isRepeatable: isRepeatable).run()
   }
 
-  /// Keeps the final responses.
-  ///
-  /// - Returns: The pause before the others are sent again; `nil` if there are no others.
+  /// Keeps the final responses, and returns the pause before the others are sent again; `nil` if there are no others.
   private mutating func take(
     _ response: GraphResponse, to part: [GraphBatchRequest]
   ) throws(GraphError) -> Duration? {

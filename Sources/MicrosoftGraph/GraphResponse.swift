@@ -48,8 +48,6 @@ public struct GraphResponse: Sendable {
 }
 
 /// Decodes JSON from or for Graph, after a check that it does not exhaust memory or stack.
-///
-/// - Throws: `ForeignJSONError`, or what `JSONDecoder` throws.
 func decodeGraphJSON<T: Decodable>(_ type: T.Type, from json: Data) throws -> T {
   try JSONLimits.graph.check(json)
   return try JSONDecoder().decode(type, from: json)

@@ -22,9 +22,7 @@ struct ChunkedCoding {
   /// Whether the last chunk and its trailers were read.
   var isComplete: Bool { if case .complete = state { true } else { false } }
 
-  /// Removes bytes from the front of `input`.
-  ///
-  /// - Returns: The next bytes of content; `nil` when the input is empty or the body complete.
+  /// Removes bytes from the front of `input`, and returns the next bytes of content; `nil` when it is empty or all is read.
   mutating func next(
     in input: inout Slice<UnsafeRawBufferPointer>
   ) throws(ResponseBody.Problem) -> Slice<UnsafeRawBufferPointer>? {

@@ -22,7 +22,6 @@ enum Route: Sendable {
 struct UnixSocket: Sendable {
   let path: String
 
-  /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` for an invalid path.
   init(path: String) throws(HTTPTransportError) {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidConfiguration("A socket needs a path.") }
     // GIO would truncate it.

@@ -57,9 +57,7 @@ extension PublicClient {
   }
 
   /// Asks which other hosts name the authority's cloud, if that is not known. An authority of the application's own is asked
-  /// itself, and need not respond; others are looked up with Microsoft.
-  ///
-  /// - Returns: Whether another request would bring nothing else.
+  /// itself, and need not respond; others are looked up with Microsoft. Returns whether another request brings nothing else.
   private func discoverCloud(of authority: Authority) async throws(IdentityError) -> Bool {
     guard authority.kind == .aad, !cache.clouds.contains(authority.host) else { return true }
     let isOwn = configuration.knownAuthorities.contains { $0.host == authority.host }

@@ -17,9 +17,7 @@ struct IDTokenCheck: Sendable {
   static let tolerance = 300.0
   private static let clockAdvice = "Check this machine's clock."
 
-  /// Reads an ID token.
-  ///
-  /// - Throws: ``IdentityError/Code/invalidResponse`` for one that is not valid.
+  /// Reads an ID token, and refuses one that is not valid.
   func claims(of token: String) throws(IdentityError) -> IDTokenClaims {
     guard let claims = IDTokenClaims(token: token), let algorithm = Self.algorithm(of: token) else {
       throw .badIDToken("it cannot be read")

@@ -19,10 +19,7 @@ struct TokenEndpointRequest: Sendable {
 
   private var client: PublicClient { request.client }
 
-  /// Sends the form.
-  ///
-  /// - Returns: The members of the response, an object without `error`.
-  /// - Throws: ``IdentityError``; its `oauthError` is set where the server refused.
+  /// Sends the form, and returns the members of the response, an object without `error`.
   func send() async throws(IdentityError) -> JSONObject {
     do throws(IdentityError) {
       let fields = try await client.sender.send(

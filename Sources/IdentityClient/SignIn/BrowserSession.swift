@@ -30,12 +30,8 @@ final class BrowserSession: Sendable {
 
   init(onEvent: @escaping @Sendable (BrowserEvent) -> Void) { self.onEvent = onEvent }
 
-  /// Opens a page and waits for the response with the right state. Errors get the correlation id and the account of the
-  /// request.
-  ///
-  /// - Returns: The response, and the redirect URI that it came to.
-  /// - Throws: ``IdentityError``; ``IdentityError/Code/interactiveSessionAlreadyRunning`` while another
-  ///   waits.
+  /// Opens a page, waits for the response with the right state, and returns it with the redirect URI that it came to. Errors
+  /// get the correlation id and the account of the request.
   func run(
     _ authenticator: any WebAuthenticator, redirectURI: URL?, responseMode: ResponseMode,
     state expected: String, timeout: Duration, correlationID: UUID, account: Account?,
@@ -91,9 +87,7 @@ final class BrowserSession: Sendable {
     }
   }
 
-  /// Takes an address that the system opened with the application.
-  ///
-  /// - Returns: Whether it is the response that is waited for.
+  /// Takes an address that the system opened with the application, and returns whether it is the response that is waited for.
   func handle(_ url: URL) -> Bool {
     waiting.withLock { waiting in
       guard let redirectURI = waiting?.redirectURI, let parameters = url.answer(to: redirectURI),

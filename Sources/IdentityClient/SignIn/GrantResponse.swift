@@ -16,10 +16,8 @@ struct GrantResponse: Sendable {
   private var client: PublicClient { request.client }
   private var clientID: String { client.configuration.clientID }
 
-  /// Takes the response of a token endpoint.
-  ///
-  /// - Throws: ``IdentityError``. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and
-  ///   stand in the error.
+  /// Takes the response of a token endpoint. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and stand
+  /// in the error.
   func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
     let response = TokenResponse(fields: fields)
     let claims = try check(response)
@@ -38,9 +36,6 @@ struct GrantResponse: Sendable {
 
   /// Takes the response of a broker, which is stored as the broker's. Its statements are trusted: a program that can
   /// answer in its place on the person's own bus has the person's files, too.
-  ///
-  /// - Throws: ``IdentityError``, as ``result(of:)``; ``IdentityError/Code/mismatchedUser`` for another account than
-  ///   the requested one.
   func result(
     of token: BrokerToken, by broker: any TokenBroker
   ) async throws(IdentityError) -> AuthenticationResult {

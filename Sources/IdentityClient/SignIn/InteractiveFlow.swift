@@ -147,10 +147,8 @@ struct InteractiveFlow: Sendable {
 }
 
 extension InteractiveFlow {
-  /// Has the broker sign a person in.
-  ///
-  /// - Returns: `nil` where the browser is to be asked: when there is no broker that asks people, and when it failed.
-  /// - Throws: Above all when the person gave up.
+  /// Has the broker sign a person in; `nil` where the browser is to be asked: when there is no broker that asks people, and
+  /// when it failed.
   private func tokenFromBroker() async throws(IdentityError) -> AuthenticationResult? {
     guard let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) else {
       return nil

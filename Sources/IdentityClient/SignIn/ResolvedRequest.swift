@@ -105,9 +105,7 @@ extension ClientConfiguration {
     }
   }
 
-  /// The parameters that the application adds to a request.
-  ///
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for a parameter that is the protocol's.
+  /// The parameters that the application adds to a request. One of the protocol's is refused.
   func extraParameters(_ ofRequest: [String: String]) throws(IdentityError) -> [String: String] {
     if extraQueryParameters.isEmpty, ofRequest.isEmpty { return [:] }
     let extra = extraQueryParameters.merging(ofRequest) { _, request in request }
