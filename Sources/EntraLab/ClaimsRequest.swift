@@ -4,12 +4,8 @@ struct ClaimsRequest: Sendable {
   let wantsAuthenticationTime: Bool
 
   init(_ text: String?) throws(OAuthFailure) {
-    var json: JSON = [:]
-    if let text {
-      guard let parsed: JSON = try? decodeJSON(text.utf8), parsed.object != nil else {
-        throw .invalidRequest(9_002_313, "Invalid request. The claims parameter is malformed.")
-      }
-      json = parsed
+    guard let json: JSON = try? decodeJSON((text ?? "{}").utf8), json.object != nil else {
+      throw .invalidRequest(9_002_313, "Invalid request. The claims parameter is malformed.")
     }
     capabilities = json["access_token"]?["xms_cc"]?["values"]?.array?.compactMap(\.string) ?? []
     wantsAuthenticationTime = json["id_token"]?["auth_time"] != nil

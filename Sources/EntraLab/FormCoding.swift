@@ -8,7 +8,8 @@ struct Parameters: Sendable {
   init(_ encoded: String) {
     pairs = encoded.split(separator: "&").map { field in
       let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return (decodeFormText(parts[0]), parts.count > 1 ? decodeFormText(parts[1]) : "")
+        .map { percentDecode(String($0.replacing("+", with: " "))) }
+      return (parts[0], parts.count > 1 ? parts[1] : "")
     }
   }
 
@@ -24,11 +25,6 @@ struct Parameters: Sendable {
   var duplicates: [String] {
     Dictionary(grouping: pairs, by: \.name).filter { $0.value.count > 1 }.keys.sorted()
   }
-}
-
-/// Decodes `%xx` and `+`.
-private func decodeFormText(_ text: Substring) -> String {
-  percentDecode(String(text.replacing("+", with: " ")))
 }
 
 /// Decodes `%xx`; a text with a malformed sequence is kept.

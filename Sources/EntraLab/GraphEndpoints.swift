@@ -213,10 +213,10 @@ extension LabState {
       if item.dependsOn?.contains(where: failed.contains) == true {
         reply = errorReply(
           GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"))
-      } else if let fault = takeFault(for: .batchItem) {
-        reply = fault.reply { self.response(to: item, base: request.base, token) }
       } else {
-        reply = self.response(to: item, base: request.base, token)
+        reply =
+          takeFault(for: .batchItem)?.reply { self.response(to: item, base: request.base, token) }
+          ?? self.response(to: item, base: request.base, token)
       }
       if reply.status >= 400 { failed.insert(item.id) }
       var response: [String: JSON] = [

@@ -1,4 +1,5 @@
 import CGLib
+import FoundationEssentials
 import GLibSupport
 import IdentityClient
 import Synchronization
@@ -32,13 +33,15 @@ final class BrokerConnection: Sendable {
   /// - Throws: ``IdentityError/Code/noBroker`` when there is neither, ``IdentityError/Code/brokerFailed`` for whatever
   ///   is not a response of the right type, and ``IdentityError/Code/cancelled``.
   func call(
-    _ method: BrokerMethod, correlationID: String, _ cancellable: Cancellable, onEnd: () -> Void = {}
+    _ method: BrokerMethod, correlationID: UUID, _ cancellable: Cancellable, onEnd: () -> Void = {}
   ) throws(IdentityError) -> String {
     let bus = try bus()
+    // In lower case, as it stands in the server's logs.
+    let id = correlationID.uuidString.lowercased()
     do {
       let response = try bus.call(
         Self.name, Self.path, Self.interface, method.name,
-        [.string(BrokerMethod.protocolVersion), .string(correlationID), .string(method.text)], reply: "(s)",
+        [.string(BrokerMethod.protocolVersion), .string(id), .string(method.text)], reply: "(s)",
         within: method.asksPerson ? nil : limit, cancellable)
       return response.first?.string ?? ""
     } catch {

@@ -144,10 +144,10 @@ public final class LinuxBroker: TokenBroker {
     let entry =
       request.account.flatMap { BrokerAccount.entry(for: $0, tenant: tenant, in: accounts) }
       ?? request.loginHint.flatMap { BrokerAccount.entry(named: $0, tenant: tenant, in: accounts) }
-    let id = Self.text(request.correlationID)
     let text = try await run(on: interactiveQueue) { (connection, cancellable) throws(IdentityError) in
       try connection.call(
-        .tokenInteractively(request, account: entry?.fields), correlationID: id, cancellable)
+        .tokenInteractively(request, account: entry?.fields), correlationID: request.correlationID,
+        cancellable)
     }
     return try BrokerResponse.token(in: text, at: now())
   }
@@ -175,15 +175,12 @@ extension LinuxBroker {
     return entry
   }
 
-  /// In lower case, as it stands in the server's logs.
-  private static func text(_ id: UUID) -> String { id.uuidString.lowercased() }
-
   /// Asks the broker, unless it failed a while ago.
   private func ask<T: Sendable>(
     _ correlationID: UUID, despiteFailure: Bool = false,
     _ body: @escaping @Sendable (Call) throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
-    let (id, memory) = (Self.text(correlationID), memory)
+    let memory = memory
     let asksAnyway = ignoresRecentFailure || despiteFailure
     return try await run(on: queue) { (connection, cancellable) throws(IdentityError) in
       try connection.bus()
@@ -194,7 +191,7 @@ extension LinuxBroker {
       do throws(IdentityError) {
         let answer = try body { (method) throws(IdentityError) in
           isOptional = method.isOptional
-          return try connection.call(method, correlationID: id, cancellable) { hasEnded = true }
+          return try connection.call(method, correlationID: correlationID, cancellable) { hasEnded = true }
         }
         if asksAnyway { memory.forget() }
         return answer

@@ -30,9 +30,8 @@ struct LabBrowser: WebAuthenticator {
     } catch {
       throw IdentityError(.network, "The lab's sign-in page did not load: \(error).")
     }
-    let location = response.head.headerFields[.location].flatMap { URLComponents(string: $0) }
-    let items = (location?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
-    let answer = Dictionary(items) { first, _ in first }
+    let location = response.head.headerFields[.location].flatMap { URL(string: $0) }
+    let answer = location?.answer(to: redirectURI) ?? [:]
     guard isExpected(answer) else {
       throw IdentityError(
         .invalidResponse, "The lab did not sign \(userName) in (HTTP status \(response.head.status.code)).",

@@ -95,9 +95,7 @@ extension GraphError {
     }
     transportError = error
   }
-}
 
-extension GraphError {
   /// Makes an error of a response without success: `{"error": {"code", "message", "innerError": {…}}}`, where `innerError`
   /// has other spellings and may be nested.
   init(status: Int, fields: HTTPFields, body: JSONValue?) {

@@ -18,9 +18,7 @@ struct ClientLog: Sendable {
     // The text comes from a server or a cache, and a handler may write to a terminal.
     return showsPersonalData ? .stringConvertible(PersonalText(value.printable())) : "(masked)"
   }
-}
 
-extension ClientLog {
   /// Why something failed. The words of a server or a broker may name a person, those of a transport the server, and some of
   /// our own the authority, and so the tenant.
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
