@@ -26,7 +26,7 @@ public protocol MSALAccountProtocol: NSObjectProtocol {
 public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendable {
   let account: Account
 
-  /// Makes an account that is in no cache, for a program's own tests; the arguments are its properties. MSAL for iOS and macOS
+  /// Makes an account that is in no cache, for a program's own tests. The arguments are its properties. MSAL for iOS and macOS
   /// has no counterpart.
   public convenience init(
     username: String?, homeAccountId: MSALAccountId, environment: String = "login.microsoftonline.com",
@@ -106,7 +106,7 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
 public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
   let profile: TenantProfile
 
-  /// Makes a profile that is in no cache, for a program's own tests; the arguments are its properties. Claims that JSON cannot
+  /// Makes a profile that is in no cache, for a program's own tests. The arguments are its properties. Claims that JSON cannot
   /// express are left out. MSAL for iOS and macOS has no counterpart.
   public convenience init(
     identifier: String?, tenantId: String, environment: String = "login.microsoftonline.com",

@@ -12,7 +12,7 @@ public final class MSALResult: NSObject, Sendable {
   /// The authority that issued the token.
   public let authority: MSALAuthority
 
-  /// Makes a result, for a program's own tests; the arguments are its properties. Without a tenant profile it is for the
+  /// Makes a result, for a program's own tests. The arguments are its properties. Without a tenant profile it is for the
   /// account's home tenant, without an authority it is from `https://login.microsoftonline.com/common`. MSAL for iOS and macOS
   /// has no counterpart.
   public convenience init(

@@ -119,7 +119,7 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
 open class MSALDeviceCodeTokenParameters: MSALTokenParameters {
   let show: @Sendable (MSALDeviceCode) -> Void
 
-  /// Makes a request for scopes. `show`, which is called on one of the library's threads, shows the code to the user.
+  /// Makes a request whose code the program shows. `show` is called on one of the library's threads.
   @preconcurrency
   public init(scopes: [String], show: @escaping @Sendable (MSALDeviceCode) -> Void) {
     self.show = show
@@ -138,7 +138,7 @@ public final class MSALDeviceCode: NSObject, Sendable {
   /// When the code expires.
   public let expiresOn: Date
 
-  /// Makes a code, for a program's own tests; the arguments are its properties.
+  /// Makes a code, for a program's own tests. The arguments are its properties.
   public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date) {
     self.userCode = userCode
     self.verificationURI = verificationURI
