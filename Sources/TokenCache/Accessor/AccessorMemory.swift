@@ -53,11 +53,8 @@ struct AccessorMemory {
     _ contents: GroupContents, of shards: ShardSelection, generation: UInt64, readAt: Date
   ) {
     if !isCurrent(generation, at: readAt) {
-      let version = version
-      self = AccessorMemory(clouds: clouds)
-      self.version = version
-      self.generation = generation
-      self.readAt = readAt
+      (documents, known, isComplete) = ([:], [], false)
+      (self.generation, self.readAt) = (generation, readAt)
     }
     switch shards {
     case .all:

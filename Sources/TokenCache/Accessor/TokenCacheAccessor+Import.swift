@@ -67,13 +67,16 @@ extension TokenCacheAccessor {
       done += batch.count
       progress(done, parts.count)
     }
+    // One shard may be the cause, so that others can still be saved. A wrong key may be that of the whole store, for which a
+    // person would be asked again.
+    let oneShard: Set<CacheError.Code> = [.damaged, .newerVersion, .rolledBack, .tooLarge]
     while done < parts.count {
       // The common shard is written last where states are moved from it, so the part that it gets is a change of its own.
       let isCommon = hasOlderStates && parts[done].shard == commonShard
       let batch = parts[done...].prefix(isCommon ? 1 : max(store.shardsPerUpdate, 1))
       do throws(CacheError) {
         try await add(batch)
-      } catch  where batch.count > 1 && error.code.isOfOneShard {
+      } catch  where batch.count > 1 && oneShard.contains(error.code) {
         // One account that cannot be saved must not keep those before it.
         for part in batch { try await add([part]) }
       }
@@ -88,13 +91,5 @@ extension CacheDocument {
     accountMetadata.values.flatMap { metadata in
       metadata.homeAccountIDs.map { (metadata.clientID ?? "", $0) }
     } + refreshTokens.values.compactMap { token in token.homeAccountID.map { (token.clientID ?? "", $0) } }
-  }
-}
-
-extension CacheError.Code {
-  /// Whether one shard may be the cause, so that others can still be saved. A wrong key may be that of the whole store, for
-  /// which a person would be asked again.
-  fileprivate var isOfOneShard: Bool {
-    [.damaged, .newerVersion, .rolledBack, .tooLarge].contains(self)
   }
 }

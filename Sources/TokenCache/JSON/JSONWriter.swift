@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import Glibc
 
 /// Writes compact JSON with keys sorted by their UTF-8.
@@ -83,18 +84,14 @@ package struct JSONWriter {
     if JSONString.endOfPlainText(in: span, from: 0) == span.count {
       bytes += text.utf8
     } else {
-      for byte in text.utf8 { write(escaping: byte) }
+      for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0..<0x20: bytes += "\\u00\(hex([byte]))".utf8
+        default: bytes.append(byte)
+        }
+      }
     }
     bytes.append(UInt8(ascii: "\""))
-  }
-
-  private mutating func write(escaping byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-    case 0..<0x20:
-      let digits = Array("0123456789abcdef".utf8)
-      bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    default: bytes.append(byte)
-    }
   }
 }

@@ -7,7 +7,6 @@ public struct AccountMetadata: CacheRecord {
 
   public init(fields: JSONObject) { self.fields = fields }
 
-  package static let replacedFields: Set<String> = []
   package static let spellings: Set<String> = ["client_id"]
 
   public init(clientID: String) {

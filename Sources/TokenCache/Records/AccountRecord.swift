@@ -6,7 +6,6 @@ public struct AccountRecord: CacheRecord {
 
   public init(fields: JSONObject) { self.fields = fields }
 
-  package static let replacedFields: Set<String> = []
   package static let spellings: Set<String> = ["environment", "realm"]
 
   /// Makes a record from its identity; set everything else afterwards.

@@ -116,9 +116,7 @@ extension CacheDocument {
         advice: "Remove expired tokens, or accounts that are no longer used.")
     }
   }
-}
 
-extension CacheDocument {
   /// Calls `body` with the serialized document and wipes it afterwards.
   package func withJSON<T>(_ body: (UnsafeRawBufferPointer) -> T) throws(CacheError) -> T {
     var json = try jsonBytes()

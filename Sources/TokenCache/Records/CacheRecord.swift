@@ -89,7 +89,11 @@ extension CacheRecord {
   /// When the record was written, if it says so.
   var age: Date { date("last_modification_time") ?? date("cached_at") ?? .distantPast }
 
+  package var owner: String? { nil }
+
   package func sharedIdentity(under key: String, in clouds: CloudInstances) -> RecordIdentity? { nil }
+
+  package static var replacedFields: Set<String> { [] }
 
   /// The newer one stays; on a tie, or if neither has a time, the imported one.
   package func merged(with incoming: Self) -> Self {

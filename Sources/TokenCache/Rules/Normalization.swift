@@ -35,6 +35,12 @@ extension String {
     else { return "" }
     return String(scalars[start...last])
   }
+
+  /// Whether a field has this value, apart from case and outer white space.
+  func matches(_ field: String?) -> Bool {
+    guard let field else { return false }
+    return self == field || normalized == field.normalized
+  }
 }
 
 extension Optional where Wrapped == String {
@@ -46,17 +52,7 @@ extension Optional where Wrapped == String {
     }
     return self
   }
-}
 
-extension String {
-  /// Whether a field has this value, apart from case and outer white space.
-  func matches(_ field: String?) -> Bool {
-    guard let field else { return false }
-    return self == field || normalized == field.normalized
-  }
-}
-
-extension Optional where Wrapped == String {
   /// Whether a field has this value; `nil` matches everything.
   func matches(_ field: String?) -> Bool { self?.matches(field) ?? true }
 }

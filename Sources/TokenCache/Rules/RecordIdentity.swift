@@ -67,8 +67,6 @@ extension AccountRecord {
 }
 
 extension AppMetadata {
-  package var owner: String? { nil }
-
   package func identity(in clouds: CloudInstances) -> RecordIdentity {
     RecordIdentity([clouds.canonical(environment ?? ""), (clientID ?? "").normalized])
   }
@@ -80,8 +78,6 @@ extension AppMetadata {
 }
 
 extension AccountMetadata {
-  package var owner: String? { nil }
-
   package func identity(in clouds: CloudInstances) -> RecordIdentity {
     RecordIdentity([(clientID ?? "").normalized])
   }
