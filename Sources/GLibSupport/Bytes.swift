@@ -26,8 +26,7 @@ package func hex(_ bytes: some Sequence<UInt8>) -> String {
 
 /// Unpredictable bytes, for example for keys.
 package func randomBytes(_ count: Int) -> [UInt8] {
-  var generator = SystemRandomNumberGenerator()
-  return (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+  (0..<count).map { _ in .random(in: 0...255) }
 }
 
 /// Overwrites a secret in a way that the compiler does not optimize out.

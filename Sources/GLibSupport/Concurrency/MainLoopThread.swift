@@ -40,16 +40,13 @@ package final class MainLoopThread: @unchecked Sendable {
 
   /// Runs `work` on the thread: at once if called there, else in the order of the calls. It must not block.
   package func invoke(_ work: @escaping @Sendable () -> Void) {
-    let box = Unmanaged.passRetained(Work(work))
     g_main_context_invoke_full(
       context, G_PRIORITY_DEFAULT,
       { data in
         if let data { Unmanaged<Work>.fromOpaque(data).takeUnretainedValue().run() }
         return 0
-      }, box.toOpaque(),
-      { data in
-        if let data { Unmanaged<Work>.fromOpaque(data).release() }
-      })
+      }, Unmanaged.passRetained(Work(work)).toOpaque(),
+      { data in data.map { Unmanaged<Work>.fromOpaque($0).release() } })
   }
 
   /// Passed between threads through Swift's own lock, since the thread sanitizer does not see GLib's.
@@ -75,20 +72,15 @@ package final class ContextTimer {
     g_source_set_callback(
       source,
       { data in
-        if let data { Unmanaged<Action>.fromOpaque(data).takeUnretainedValue().run() }
+        if let data { Unmanaged<Box<() -> Void>>.fromOpaque(data).takeUnretainedValue().value() }
         return 0
-      }, Unmanaged.passRetained(Action(run: action)).toOpaque(),
-      { data in data.map { Unmanaged<Action>.fromOpaque($0).release() } })
+      }, Unmanaged.passRetained(Box(action)).toOpaque(),
+      { data in data.map { Unmanaged<Box<() -> Void>>.fromOpaque($0).release() } })
     g_source_attach(source, g_main_context_get_thread_default())
   }
 
   deinit {
     g_source_destroy(source)
     g_source_unref(source)
-  }
-
-  private final class Action {
-    let run: () -> Void
-    init(run: @escaping () -> Void) { self.run = run }
   }
 }

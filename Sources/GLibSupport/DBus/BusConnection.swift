@@ -140,10 +140,7 @@ package final class SignalSubscription {
   private let connection: BusConnection
   private let id: guint
 
-  private final class Receiver {
-    let action: (String, [Variant]) -> Void
-    init(_ action: @escaping (String, [Variant]) -> Void) { self.action = action }
-  }
+  private typealias Receiver = Box<(String, [Variant]) -> Void>
 
   /// Receives the signals of an object's interface; with `first`, only those whose first argument it is.
   package init(
@@ -156,7 +153,7 @@ package final class SignalSubscription {
       { _, _, _, _, name, arguments, data in
         guard let name, let arguments, let data else { return }
         Unmanaged<Receiver>.fromOpaque(data).takeUnretainedValue()
-          .action(String(cString: name), Variant(taking: g_variant_ref(arguments)).children)
+          .value(String(cString: name), Variant(taking: g_variant_ref(arguments)).children)
       }, Unmanaged.passRetained(Receiver(action)).toOpaque(),
       { data in data.map { Unmanaged<Receiver>.fromOpaque($0).release() } })
   }

@@ -32,7 +32,7 @@ package func newObject(_ type: GType, _ properties: [(name: String, value: GValu
   let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), data)
   g_closure_set_marshal(closure) { closure, _, _, arguments, _, _ in
     guard let data = closure?.pointee.data, let arguments else { return }
-    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue().action(arguments)
+    Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue().value(arguments)
   }
   g_closure_add_finalize_notifier(closure, data) { data, _ in
     data.map { Unmanaged<SignalHandler>.fromOpaque($0).release() }
@@ -40,9 +40,12 @@ package func newObject(_ type: GType, _ properties: [(name: String, value: GValu
   return g_signal_connect_closure(object, signal, closure, 0)
 }
 
-private final class SignalHandler {
-  let action: (UnsafePointer<GValue>) -> Void
-  init(_ action: @escaping (UnsafePointer<GValue>) -> Void) { self.action = action }
+private typealias SignalHandler = Box<(UnsafePointer<GValue>) -> Void>
+
+/// An object that C can refer to, with a closure.
+final class Box<Value> {
+  let value: Value
+  init(_ value: Value) { self.value = value }
 }
 
 extension GValue {
