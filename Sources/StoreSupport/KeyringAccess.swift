@@ -4,7 +4,7 @@ import Synchronization
 package import TokenCache
 
 /// One collection of the keyring, as the stores in it use it.
-package struct KeyringAccess: Sendable {
+package final class KeyringAccess: Sendable {
   package let connection: SecretServiceConnection
   /// The label or name of the collection; `nil` names the default one.
   package let collection: String?
@@ -12,7 +12,8 @@ package struct KeyringAccess: Sendable {
   private let timeout: Duration
   /// A prompt may take minutes; nothing else waits for it.
   private let prompts = BlockingQueue(label: "llavero.prompts")
-  private let dismissals = Dismissals()
+  /// When the user last dismissed a prompt for items or, without any, for the collection.
+  private let dismissals = Mutex<[[ObjectPath]: ContinuousClock.Instant]>([:])
 
   package static let cancelled = CacheError(SecretServiceError.cancelled)
   package static let timedOut = CacheError(SecretServiceError.timedOut)
@@ -39,9 +40,9 @@ package struct KeyringAccess: Sendable {
     let asked: [ObjectPath] = if case .itemsLocked(let items) = failure { items } else { [] }
     try await prompts.run(
       timeout: prompt.timeout ?? timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut
-    ) { (cancellable) throws(CacheError) in
+    ) { [self] (cancellable) throws(CacheError) in
       // One answer is for all that were waiting for it.
-      if mayPrompt, let last = dismissals.last.withLock({ $0[asked] }), last >= start {
+      if mayPrompt, let last = dismissals.withLock({ $0[asked] }), last >= start {
         throw cacheError(.promptDismissed)
       }
       do throws(SecretServiceError) {
@@ -50,7 +51,7 @@ package struct KeyringAccess: Sendable {
         try connection.unlock(path, prompt: mayPrompt, cancellable)
       } catch {
         if error == .promptDismissed {
-          dismissals.last.withLock { last in
+          dismissals.withLock { last in
             last = last.filter { $0.value >= start }
             last[asked] = .now
           }
@@ -59,11 +60,6 @@ package struct KeyringAccess: Sendable {
       }
     }
   }
-}
-
-/// When the user last dismissed a prompt for items or, without any, for the collection.
-private final class Dismissals: Sendable {
-  let last = Mutex<[[ObjectPath]: ContinuousClock.Instant]>([:])
 }
 
 extension SecretServiceError: StoreFailure {
