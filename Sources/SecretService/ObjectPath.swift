@@ -21,10 +21,6 @@ extension ObjectPath {
   var collection: ObjectPath {
     ObjectPath(path: String(path.dropLast(lastElement.utf8.count + 1)), owner: owner)
   }
-
-  func isInside(_ collection: ObjectPath) -> Bool {
-    owner == collection.owner && path.hasPrefix(collection.path + "/")
-  }
 }
 
 /// The properties of a collection.

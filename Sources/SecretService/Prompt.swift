@@ -35,31 +35,24 @@ extension ServiceSession {
     return try outcome.mapError(noting).get()
   }
 
-  private func key(_ objects: Set<String>) -> Prompt.Key {
-    Prompt.Key(bus: bus.busID ?? "", owner: owner, objects: objects)
-  }
+  /// No other service, on this bus or another, has the same.
+  private func key(_ objects: Set<String>) -> [String] { [bus.busID ?? "", owner] + objects.sorted() }
 }
 
 /// One prompt of the service, from its call to its Completed signal.
 final class Prompt: Sendable {
-  struct Key: Hashable {
-    let bus: String
-    let owner: String
-    let objects: Set<String>
-  }
-
   /// Those of this process that the user has not answered.
-  fileprivate static let open = Mutex<[Key: Prompt]>([:])
+  fileprivate static let open = Mutex<[[String]: Prompt]>([:])
   /// Held while it is found out whether there is one, and one is made.
   static let making = DispatchSemaphore(value: 1)
 
   fileprivate let isDone = DispatchSemaphore(value: 0)
-  fileprivate let key: Key?
+  fileprivate let key: [String]?
   private let path: String
   private let session: ServiceSession
   private let result = Mutex<Result<Variant, SecretServiceError>?>(nil)
 
-  fileprivate init(path: String, session: ServiceSession, key: Key?) {
+  fileprivate init(path: String, session: ServiceSession, key: [String]?) {
     self.path = path
     self.session = session
     self.key = key
@@ -102,17 +95,12 @@ final class Prompt: Sendable {
     } catch {
       return finish(.failure(error))
     }
-    // This thread gets no signal when the connection itself ends, so it checks from time to time.
-    let timer = g_timeout_source_new_seconds(5)
-    g_source_set_callback(timer, { _ in 1 }, nil, nil)
-    g_source_attach(timer, context)
-    defer {
-      g_source_destroy(timer)
-      g_source_unref(timer)
-    }
     while outcome == nil {
       if session.bus.isClosed { return finish(.failure(.serviceGone)) }
+      // This thread gets no signal when the connection itself ends, so it checks from time to time.
+      let timer = ContextTimer(after: .seconds(5)) {}
       g_main_context_iteration(context, 1)
+      withExtendedLifetime(timer) {}
     }
   }
 

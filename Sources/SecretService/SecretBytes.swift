@@ -26,8 +26,7 @@ public final class SecretBytes: @unchecked Sendable {
   ///   - bytes: The secret.
   ///   - contentType: A MIME type. gnome-keyring does not keep it and always gives back `text/plain`.
   public convenience init(copying bytes: [UInt8], contentType: String = "text/plain") {
-    let value = bytes.withUnsafeBytes { Self.makeValue($0, contentType) }
-    self.init(taking: value)
+    self.init(taking: bytes.withUnsafeBytes { Self.makeValue($0, contentType) })
   }
 
   deinit { secret_value_unref(UnsafeMutableRawPointer(value)) }

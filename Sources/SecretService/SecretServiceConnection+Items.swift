@@ -19,7 +19,7 @@ extension SecretServiceConnection {
       func wanted(_ paths: [String]) -> [ObjectPath] {
         let all = paths.map { ObjectPath(path: $0, owner: session.owner) }
         guard let collection else { return all }
-        return all.filter { $0.isInside(collection) }
+        return all.filter { $0.path.hasPrefix(collection.path + "/") }
       }
       return FoundItems(unlocked: wanted(unlocked), locked: wanted(locked))
     }
@@ -79,7 +79,8 @@ extension SecretServiceConnection {
           guard let path = entry[0].string.map({ ObjectPath(path: $0, owner: session.owner) }),
             wanted.contains(path)
           else { continue }
-          secrets[path] = try session.decode(entry[1], in: encrypted)
+          secrets[path] = encrypted.decode(entry[1])
+          if secrets[path] == nil { throw session.noting(ServiceSession.undecodable) }
         }
       } catch  where error == ServiceSession.undecodable && !isSecondTry {
         // The second try has a new session.
@@ -164,12 +165,12 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> ObjectPath {
     try secret.checkSize()
     let session = try session(of: path, cancellable)
-    if !session.keepsChanges.load(ordering: .relaxed) {
-      if let item = try item(path, cancellable), item.attributes[ServiceInterface.contentType] != nil {
-        return try create(
-          label: item.label, attributes: item.attributes, secret: secret, replacing: true,
-          in: path.collection, prompt: false, cancellable)
-      }
+    if !session.keepsChanges.load(ordering: .relaxed), let item = try item(path, cancellable),
+      item.attributes[ServiceInterface.contentType] != nil
+    {
+      return try create(
+        label: item.label, attributes: item.attributes, secret: secret, replacing: true, in: path.collection,
+        prompt: false, cancellable)
     }
     let encoded = try session.encryptedSession(cancellable).encode(secret)
     return try session.change { () throws(SecretServiceError) in

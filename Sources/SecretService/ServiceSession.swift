@@ -163,11 +163,6 @@ final class ServiceSession: Sendable {
     _ = try property("Collections", of: .service, { $0 }, cancellable)
   }
 
-  func decode(_ secret: Variant, in session: EncryptedSession) throws(SecretServiceError) -> SecretBytes {
-    guard let value = session.decode(secret) else { throw noting(Self.undecodable) }
-    return value
-  }
-
   /// The session's key does not decrypt a secret. Another session's may: KWallet and libsecret differ over leading
   /// zeros in the key exchange, so that about one of 256 sessions between them has two keys.
   static let undecodable = SecretServiceError.malformedAnswer("GetSecrets")
