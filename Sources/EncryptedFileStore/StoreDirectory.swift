@@ -145,20 +145,17 @@ struct StoreDirectory {
   }
 
   private func keysFile() throws(CacheError) -> [UInt8]? {
-    let beginning: [UInt8]
     do throws(PrivateFileError) {
       guard let directory = try PrivateDirectory.existing(at: path) else { return nil }
       do throws(PrivateFileError) {
         return try directory.read(Self.keysName, limit: SealedKeys.maximumSize)
       } catch .system(_, _, EFBIG) {
-        beginning = try directory.beginning(of: Self.keysName, size: 16)
+        // Enough for unsealing to find that it is too large.
+        return try directory.beginning(of: Self.keysName, size: SealedKeys.maximumSize + 1)
       }
     } catch {
       throw error.whileReading(variable)
     }
-    let problem = SealedKeys.problem(ofTooLarge: beginning)
-    throw problem.cacheError(
-      of: "\(path)/\(Self.keysName)", advice: problem.code == .damaged ? withoutKeys : nil)
   }
 
   private func write(_ file: [UInt8], in root: PrivateDirectory) throws(CacheError) {

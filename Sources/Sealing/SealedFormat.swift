@@ -130,9 +130,7 @@ public enum SealedFormat {
   }
 
   /// What a file is whose size is more than this version's most, by its first 16 bytes.
-  package static func problem(
-    ofTooLarge beginning: [UInt8], magic: [UInt8] = magic
-  ) -> SealError {
+  package static func problem(ofTooLarge beginning: [UInt8], magic: [UInt8] = magic) -> SealError {
     guard beginning.count >= 16, beginning.starts(with: magic) else { return .notSealed }
     let version: UInt32 = beginning.bigEndian(at: 8)
     return version == Self.version ? .corrupt : .newerVersion(version)
@@ -149,33 +147,23 @@ public enum SealedFormat {
 
   /// The next power of two, 4096 at least.
   private static func paddedSize(_ size: Int) -> Int {
-    var padded = 4096
-    while padded < size { padded *= 2 }
-    return padded
+    max(4096, 1 << (Int.bitWidth - (size - 1).leadingZeroBitCount))
   }
 }
 
-// Not generic in calls from other modules, which would use unspecialized, slow code.
+// Inlinable: in calls from other modules unspecialized code would be slow.
 extension [UInt8] {
   /// Appends a number, its most significant byte first.
-  package mutating func append(bigEndian number: UInt64) { appendBytes(of: number) }
-
-  /// Appends a number, its most significant byte first.
-  package mutating func append(bigEndian number: UInt32) { appendBytes(of: number) }
-
-  /// The number at an offset, its most significant byte first.
-  package func bigEndian(at offset: Int) -> UInt64 { number(at: offset) }
-
-  /// The number at an offset, its most significant byte first.
-  package func bigEndian(at offset: Int) -> UInt32 { number(at: offset) }
-
-  private mutating func appendBytes<Number: FixedWidthInteger>(of number: Number) {
+  @inlinable
+  package mutating func append<Number: FixedWidthInteger>(bigEndian number: Number) {
     for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
       append(UInt8(truncatingIfNeeded: number >> shift))
     }
   }
 
-  private func number<Number: FixedWidthInteger>(at offset: Int) -> Number {
+  /// The number at an offset, its most significant byte first.
+  @inlinable
+  package func bigEndian<Number: FixedWidthInteger>(at offset: Int) -> Number {
     self[offset..<offset + Number.bitWidth / 8].reduce(0) { $0 << 8 | Number($1) }
   }
 }

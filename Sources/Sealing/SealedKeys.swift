@@ -59,7 +59,7 @@ package enum SealedKeys {
 
     package init(_ file: [UInt8]) throws(SealError) {
       guard file.count <= maximumSize else {
-        throw SealedKeys.problem(ofTooLarge: Array(file.prefix(16)))
+        throw SealedFormat.problem(ofTooLarge: Array(file.prefix(16)), magic: magic)
       }
       try SealedFormat.check(file, magic: magic, minimumSize: overhead)
       guard let kind = KeySource.Kind(rawValue: file.bigEndian(at: 16)) else {
@@ -99,11 +99,6 @@ package enum SealedKeys {
         throw .outOfMemory(mebibytes: scrypt.mebibytes)
       }
     }
-  }
-
-  /// What a value is that is larger than this version's most, by its first 16 bytes.
-  package static func problem(ofTooLarge beginning: [UInt8]) -> SealError {
-    SealedFormat.problem(ofTooLarge: beginning, magic: magic)
   }
 
   /// The size of the portal's token in a file, in bytes.
