@@ -268,7 +268,7 @@ extension EtcdBackend {
     do throws(EtcdFailure) {
       return try EtcdStore.waiting(cancellable, work)
     } catch {
-      throw isCommit || sent.isEmpty ? error.cacheError : error.withUnknownOutcome.cacheError
+      throw isCommit || sent.isEmpty ? error.cacheError : error.cacheError.withUnknownOutcome
     }
   }
 }

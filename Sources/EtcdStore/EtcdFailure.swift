@@ -88,9 +88,6 @@ package struct EtcdFailure: StoreFailure {
     }
   }
 
-  /// The same for a call that has sent a commit, and cannot know what became of it.
-  var withUnknownOutcome: EtcdFailure { EtcdFailure(cause: cause, outcomeIsUnknown: true) }
-
   package var disposition: Disposition { .fatal }
   package var leavesOutcomeOpen: Bool { outcomeIsUnknown }
 

@@ -116,7 +116,12 @@ extension EtcdClient {
       }
       times.append(ContinuousClock.now - start)
     }
-    let metrics = await get("/metrics", until: deadline)
+    // A page that needs no user, where the endpoint has it.
+    var head = endpoints[0].request("/metrics")
+    head.method = .get
+    let metrics = try? await transport.send(
+      HTTPTransportRequest(
+        head, timeout: max(deadline - .now, .zero), maximumBodySize: Self.maximumResponseSize))
     let clock = metrics?.head.headerFields[.date].flatMap(HTTPDate.parse)
     return EtcdMember(
       version: status["version"]?.stringValue ?? "",
@@ -125,15 +130,6 @@ extension EtcdClient {
       size: try status.number("dbSize"), sizeInUse: try status.number("dbSizeInUse"),
       quota: metrics.flatMap { Self.quota(in: $0.body) }, alarms: Set(alarms),
       clockOffset: clock.map { $0.timeIntervalSinceNow })
-  }
-
-  /// A page that needs no user, where the endpoint has it.
-  private func get(_ path: String, until deadline: ContinuousClock.Instant) async -> HTTPTransportResponse? {
-    guard var head = endpoints.first?.request(path) else { return nil }
-    head.method = .get
-    return try? await transport.send(
-      HTTPTransportRequest(
-        head, timeout: max(deadline - ContinuousClock.now, .zero), maximumBodySize: Self.maximumResponseSize))
   }
 
   /// The value of a metric in Prometheus's text format.

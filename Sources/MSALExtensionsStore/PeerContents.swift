@@ -11,8 +11,6 @@ package struct PeerContents: Sendable {
   package let copies: Int
   /// The items, the newest first.
   let paths: [ObjectPath]
-
-  static let none = PeerContents(document: CacheDocument(), encoding: nil, copies: 0, paths: [])
 }
 
 extension PeerContents {

@@ -189,7 +189,7 @@ final class PeerJob: StoreBackend {
       switch peer.place {
       case .item(_, let attributes): return try PeerContents(items: items(attributes))
       case .file(let path):
-        guard var payload = try FileContents.read(path) else { return .none }
+        guard var payload = try FileContents.read(path) else { return try PeerContents(items: []) }
         defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
         return try PeerContents(file: payload)
       }
