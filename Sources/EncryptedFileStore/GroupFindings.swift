@@ -45,8 +45,7 @@ struct GroupFindings {
       let name = GroupFiles.fileName(id)
       var problem = error.storeProblem(
         of: id, called: "The file \(name)", suffix: id == nil ? " \(Self.withoutManifest)" : "")
-      let attributes = try? FileManager.default.attributesOfItem(atPath: "\(files.path)/\(name)")
-      problem.modified = attributes?[.modificationDate] as? Date
+      problem.modified = files.directory.modification(of: name).map(Date.init(timeIntervalSince1970:))
       return problem
     }
     let foreign = foreignEntries.map {

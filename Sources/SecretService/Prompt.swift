@@ -4,17 +4,12 @@ import GLibSupport
 import Synchronization
 
 extension ServiceSession {
-  /// Shows a prompt and waits for its result until the deadline.
+  /// Shows a prompt. With `objects`, calls of this process for the same can wait for it as well: ``openPrompt(for:)``.
   ///
   /// A prompt that is not answered in time is abandoned, not dismissed: gnome-keyring aborts when a prompt is
   /// dismissed while its dialog is up, and libsecret's own calls hang or abort it when they are cancelled. So
   /// the prompt gets an uninterruptible thread, and the user's late answer still counts.
-  func prompt(_ path: String, _ cancellable: Cancellable) throws(SecretServiceError) -> Variant {
-    try result(of: show(path, for: nil), cancellable)
-  }
-
-  /// Shows a prompt. With `objects`, calls of this process for the same can wait for it as well: ``openPrompt(for:)``.
-  func show(_ path: String, for objects: Set<String>?) -> Prompt {
+  func show(_ path: String, for objects: Set<String>? = nil) -> Prompt {
     let prompt = Prompt(path: path, session: self, key: objects.map(key))
     if let key = prompt.key { Prompt.open.withLock { $0[key] = prompt } }
     DispatchQueue(label: "llavero.prompt").async { prompt.run() }

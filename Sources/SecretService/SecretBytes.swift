@@ -20,11 +20,7 @@ public final class SecretBytes: @unchecked Sendable {
     value = Self.makeValue(bytes, contentType)
   }
 
-  /// Copies `bytes`, which may be empty.
-  ///
-  /// - Parameters:
-  ///   - bytes: The secret.
-  ///   - contentType: A MIME type. gnome-keyring does not keep it and always gives back `text/plain`.
+  /// Copies an array, as the initializer for a buffer does.
   public convenience init(copying bytes: [UInt8], contentType: String = "text/plain") {
     self.init(taking: bytes.withUnsafeBytes { Self.makeValue($0, contentType) })
   }

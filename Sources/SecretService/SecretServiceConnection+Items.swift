@@ -2,11 +2,7 @@ package import GLibSupport
 import Synchronization
 
 extension SecretServiceConnection {
-  /// Finds the items that have all these attributes, in `collection` or, if nil, in all collections.
-  ///
-  /// A locked collection is never reported as empty: if nothing was found in it, the call fails with
-  /// `.collectionLocked`. Do not search by `xdg:schema`: gnome-keyring does not find the items of a collection
-  /// by it that was never unlocked.
+  /// Finds items, as ``SecretServiceClient/search(_:in:)`` does. A locked collection is never reported as empty.
   package func search(
     _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> FoundItems {
@@ -212,7 +208,7 @@ extension ServiceSession {
     guard let path = path.string, path != ServiceInterface.noPath else { return nil }
     guard isAllowed else { throw .promptRequired }
     isKeePassXC.store(true, ordering: .relaxed)
-    return try prompt(path, cancellable)
+    return try result(of: show(path), cancellable)
   }
 }
 

@@ -56,9 +56,7 @@ final class ServiceSession: Sendable {
     isKnown.signal()
   }
 
-  /// The encrypted session. Waits until it is open.
-  ///
-  /// - Throws: Why it could not be opened. The next call needs a new connection then.
+  /// The encrypted session. Waits until it is open, and throws as ``openedSession``.
   func encryptedSession(_ cancellable: Cancellable) throws(SecretServiceError) -> EncryptedSession {
     if let session = try openedSession { return session }
     try cancellable.take(isKnown)

@@ -1,10 +1,5 @@
 extension TokenCacheAccessor {
-  /// Lists accounts, in the order of their user names and ids; ``snapshot()`` also returns what could not be read.
-  ///
-  /// An account is signed in to a client if its state says so, or if it has no state but a refresh token of that client or
-  /// of its family.
-  ///
-  /// - Throws: ``CacheError``, also of an unreadable part that may hold all accounts of the filter, or the sign-in states.
+  /// Lists accounts, as ``CacheSnapshot/accounts(_:)`` does; ``snapshot()`` also returns what could not be read.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(CacheError) -> [Account] {
     try await snapshot(for: filter).accounts(filter)
   }

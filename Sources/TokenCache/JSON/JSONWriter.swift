@@ -23,8 +23,6 @@ package struct JSONWriter {
     return writer.bytes
   }
 
-  private init(limits: JSONLimits) { self.limits = limits }
-
   private mutating func write(_ value: JSONValue) throws(ForeignJSONError) {
     switch value {
     case .null: bytes += "null".utf8
