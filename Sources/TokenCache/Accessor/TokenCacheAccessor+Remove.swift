@@ -23,6 +23,9 @@ extension TokenCacheAccessor {
     @Sendable func isMeant(_ homeAccount: String?, _ environment: String?) -> Bool {
       homeAccountID.matches(homeAccount) && (cloud == nil || cloud == environment.map(clouds.canonical))
     }
+    @Sendable func isRemoved(_ credential: Credential) -> Bool {
+      isMeant(credential.homeAccountID, credential.environment) && clientID.matches(credential.clientID)
+    }
     let (account, common) = (shard(homeAccountID), commonShard)
     let metadata = clientID.map { place(ofMetadata: $0, of: homeAccountID) }
     // A program that ignores the format's rules may have put records of the account into other shards.
@@ -33,11 +36,7 @@ extension TokenCacheAccessor {
     // The shard without an account is written last: a failure in between leaves an account without tokens.
     let shards = [account] + others + [common]
     let removed = try await store.update(shards, in: group) { contents in
-      let removed = shards.map { shard in
-        contents[shard].removeCredentials { credential in
-          isMeant(credential.homeAccountID, credential.environment) && clientID.matches(credential.clientID)
-        }
-      }
+      let removed = shards.map { contents[$0].removeCredentials(where: isRemoved) }
       if let metadata {
         contents.signOut(metadata)
       } else {
@@ -53,10 +52,7 @@ extension TokenCacheAccessor {
       return removed
     }
     try await checkGone(zip(shards, removed).filter(\.1.isEmpty).map(\.0), in: all) { document in
-      document.credentials.contains {
-        isMeant($0.credential.homeAccountID, $0.credential.environment)
-          && clientID.matches($0.credential.clientID)
-      }
+      document.credentials.contains { isRemoved($0.credential) }
     }
     return removed.flatMap(\.self)
   }
