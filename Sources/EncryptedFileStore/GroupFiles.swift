@@ -140,16 +140,7 @@ struct GroupFiles {
       let shard = Self.shard(ofFile: name)
       guard shard != nil || name == Self.manifestName, let file = try file(name) else { continue }
       let identity = SealedFormat.Identity(group: group, name: shard?.bytes ?? Manifest.name)
-      let bytes: [UInt8]
-      do throws(SealError) {
-        guard let resealed = try SealedFormat.resealed(try file.get(), as: identity, with: keys) else {
-          continue
-        }
-        bytes = resealed
-      } catch {
-        summary.leave(error)
-        continue
-      }
+      guard let bytes = summary.seal(file, as: identity, with: keys) else { continue }
       try directory.write(bytes, to: name + Self.newSuffix)
       try directory.rename(name + Self.newSuffix, to: name)
       summary.resealed += 1

@@ -407,16 +407,10 @@ extension EtcdBackend {
   ) throws(CacheError) {
     guard let bytes = shard.bytes else { return }
     let name = names.shard(shard, of: group)
+    let identity = SealedFormat.Identity(group: group, name: bytes)
     // A writer that is faster uses the present key.
     while let value = try transaction([.get(name)]).values[0] {
-      let resealed: [UInt8]
-      do throws(SealError) {
-        let identity = SealedFormat.Identity(group: group, name: bytes)
-        guard let sealed = try SealedFormat.resealed(value.value, as: identity, with: keys) else { return }
-        resealed = sealed
-      } catch {
-        return summary.leave(error)
-      }
+      guard let resealed = summary.seal(.success(value.value), as: identity, with: keys) else { return }
       let outcome = try transaction(
         if: [
           EtcdCondition(key: name, modRevision: value.modRevision),

@@ -109,7 +109,7 @@ public enum SealedFormat {
   }
 
   /// The id, in the header, of the key that a file was sealed with.
-  package static func keyID(of file: [UInt8]) -> [UInt8] { Array(file.prefix(32).dropFirst(16)) }
+  static func keyID(of file: [UInt8]) -> [UInt8] { Array(file.prefix(32).dropFirst(16)) }
 
   /// Checks everything that needs no key and is the same in every version: the beginning, length, check sum and version.
   static func check(_ file: [UInt8], magic: [UInt8], minimumSize: Int) throws(SealError) {

@@ -83,20 +83,6 @@ extension SealedFormat {
       throw .unreadable(error.message)
     }
   }
-
-  /// Seals a part that has an older key again with the current one, as the same version.
-  ///
-  /// - Returns: `nil` if it has the current key already.
-  package static func resealed(
-    _ sealed: [UInt8], as identity: Identity, with keys: DataKeys
-  ) throws(SealError) -> [UInt8]? {
-    guard keyID(of: sealed) != keys.current.id else { return nil }
-    var opened = try open(sealed, as: identity, with: keys)
-    defer { opened.wipe() }
-    return unsafe opened.contents.withUnsafeBytes {
-      unsafe seal($0, as: identity, sequence: opened.sequence, with: keys.current)
-    }
-  }
 }
 
 extension ShardID {

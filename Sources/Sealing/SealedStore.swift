@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import TokenCache
 
 /// A store that seals its contents with a key of the user.
@@ -31,10 +32,25 @@ public struct RekeySummary: Sendable, Hashable {
     self.kept = kept
   }
 
-  /// Counts a part that could not be opened.
-  package mutating func leave(_ error: SealError) {
-    left += 1
-    if error.problem(isManifest: false).1 == .none { kept += 1 }
+  /// Seals a part that has an older key again with the current one, as the same version. Counts one that cannot be opened.
+  ///
+  /// - Returns: `nil` for such a part, and for one that has the current key already.
+  package mutating func seal(
+    _ part: Result<[UInt8], SealError>, as identity: SealedFormat.Identity, with keys: DataKeys
+  ) -> [UInt8]? {
+    do throws(SealError) {
+      let sealed = try part.get()
+      guard SealedFormat.keyID(of: sealed) != keys.current.id else { return nil }
+      var opened = try SealedFormat.open(sealed, as: identity, with: keys)
+      defer { opened.wipe() }
+      return unsafe opened.contents.withUnsafeBytes {
+        unsafe SealedFormat.seal($0, as: identity, sequence: opened.sequence, with: keys.current)
+      }
+    } catch {
+      left += 1
+      if error.problem(isManifest: false).1 == .none { kept += 1 }
+      return nil
+    }
   }
 
   package static func += (sum: inout RekeySummary, part: RekeySummary) {
