@@ -84,16 +84,13 @@ struct StoreDirectory {
       return RekeySummary()
     }
     return try locking { (root) throws(CacheError) in
-      var summary = RekeySummary()
-      guard let file = try keysFile() else { return summary }
-      try keys.change(file, to: newSource, cancellable) { (file) throws(CacheError) in
+      guard let file = try keysFile() else { return RekeySummary() }
+      return try keys.change(file, to: newSource, cancellable) { (file) throws(CacheError) in
         try write(file, in: root)
-      } resealing: { (keys) throws(CacheError) in
+      } resealing: { (keys, summary) throws(CacheError) in
         // A group without entries has a manifest, too.
         for group in try directories() { summary += try reseal(group, keys) }
-        return summary.left == 0
       }
-      return summary
     }
   }
 

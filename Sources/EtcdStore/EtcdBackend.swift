@@ -353,20 +353,17 @@ extension EtcdBackend {
 
   /// Gives the store new keys, and seals every shard with them.
   func change(to source: KeySource?) throws(CacheError) -> RekeySummary {
-    var summary = RekeySummary()
     guard var present = try keysValue() else {
       _ = try isEmpty()
-      return summary
+      return RekeySummary()
     }
-    try access.keys.change(present.value, to: source, cancellable) { (sealed) throws(CacheError) in
+    return try access.keys.change(present.value, to: source, cancellable) { (sealed) throws(CacheError) in
       present = try put(sealed, inPlaceOf: present)
-    } resealing: { (keys) throws(CacheError) in
+    } resealing: { (keys, summary) throws(CacheError) in
       for shard in try shards(in: names.all) {
         try reseal(shard.id, of: shard.group, keys, present, &summary)
       }
-      return summary.left == 0
     }
-    return summary
   }
 
   /// Whether a store without keys does not exist yet. Another machine may have made it meanwhile; its keys were there

@@ -146,13 +146,12 @@ public final class StoreKeys: Sendable {
   }
 
   /// Replaces the keys in a value, seals everything with the new ones, and deletes the old ones when they seal nothing any
-  /// longer. At any moment the written value has the keys of everything. `reseal` seals everything with the current key and
-  /// returns whether nothing was left.
+  /// longer. At any moment the written value has the keys of everything. `reseal` seals everything with the current key.
   package func change(
     _ value: [UInt8], to newSource: KeySource?, _ cancellable: Cancellable,
     writing write: ([UInt8]) throws(CacheError) -> Void,
-    resealing reseal: (DataKeys) throws(CacheError) -> Bool
-  ) throws(CacheError) {
+    resealing reseal: (DataKeys, inout RekeySummary) throws(CacheError) -> Void
+  ) throws(CacheError) -> RekeySummary {
     let old = try keys(in: value)
     guard old.all.count < SealedKeys.maximumKeyCount else {
       throw CacheError(
@@ -171,9 +170,12 @@ public final class StoreKeys: Sendable {
     }
     let keys = DataKeys(current: DataKeys.Key(), older: old.all)
     try put(keys)
-    if try reseal(keys) { try put(DataKeys(current: keys.current, older: [])) }
+    var summary = RekeySummary()
+    try reseal(keys, &summary)
+    if summary.left == 0 { try put(DataKeys(current: keys.current, older: [])) }
     // If the old item cannot be removed, it opens nothing any longer.
     if let header = try? SealedKeys.Header(value) { try? source.forgetKey(header, surroundings) }
+    return summary
   }
 
   /// Runs blocking work that changes the keys, within the timeouts of both sources and ten minutes. It begins again
