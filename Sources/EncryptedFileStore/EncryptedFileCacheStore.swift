@@ -135,19 +135,7 @@ public final class EncryptedFileCacheStore: SealedStore {
   /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
     try await keys.changing(of: self, to: source) { [writers, directory] (cancellable) throws(CacheError) in
-      let directory = try directory.get()
-      return try directory.change(to: source, cancellable) { (group, keys) throws(CacheError) in
-        guard let files = try directory.directory(of: group) else { return RekeySummary() }
-        return try writers.locked(group) { (turn) throws(CacheError) in
-          do throws(PrivateFileError) {
-            return try GroupFiles(
-              group: group, keys: keys, directory: files, variable: directory.variable
-            ).reseal(turn)
-          } catch {
-            throw error.whileWriting(directory.variable)
-          }
-        }
-      }
+      try directory.get().change(to: source, writers, cancellable)
     }
   }
 }

@@ -133,9 +133,8 @@ struct GroupFiles {
   }
 
   /// Seals every file that has an older key again. The caller holds the group's lock.
-  func reseal(_ turn: Turn) throws(PrivateFileError) -> RekeySummary {
+  func reseal(_ turn: Turn, _ summary: inout RekeySummary) throws(PrivateFileError) {
     try recover(turn)
-    var summary = RekeySummary()
     for name in try directory.names() {
       let shard = Self.shard(ofFile: name)
       guard shard != nil || name == Self.manifestName, let file = try file(name) else { continue }
@@ -146,7 +145,6 @@ struct GroupFiles {
       summary.resealed += 1
     }
     try directory.sync()
-    return summary
   }
 
   private func readManifest(_ name: String) throws(PrivateFileError) -> Result<Manifest, SealError>? {

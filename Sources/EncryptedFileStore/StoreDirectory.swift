@@ -76,8 +76,7 @@ struct StoreDirectory {
 
   /// Replaces the keys of the store and seals the files of each group with them.
   func change(
-    to newSource: KeySource?, _ cancellable: Cancellable,
-    resealing reseal: (KeychainGroup, DataKeys) throws(CacheError) -> RekeySummary
+    to newSource: KeySource?, _ writers: GroupWriters, _ cancellable: Cancellable
   ) throws(CacheError) -> RekeySummary {
     guard try present() != nil else {
       try checkNothingIsSealed(in: groups())
@@ -89,7 +88,17 @@ struct StoreDirectory {
         try write(file, in: root)
       } resealing: { (keys, summary) throws(CacheError) in
         // A group without entries has a manifest, too.
-        for group in try directories() { summary += try reseal(group, keys) }
+        for group in try directories() {
+          guard let files = try directory(of: group) else { continue }
+          try writers.locked(group) { (turn) throws(CacheError) in
+            do throws(PrivateFileError) {
+              try GroupFiles(group: group, keys: keys, directory: files, variable: variable)
+                .reseal(turn, &summary)
+            } catch {
+              throw error.whileWriting(variable)
+            }
+          }
+        }
       }
     }
   }

@@ -52,10 +52,4 @@ public struct RekeySummary: Sendable, Hashable {
       return nil
     }
   }
-
-  package static func += (sum: inout RekeySummary, part: RekeySummary) {
-    sum.resealed += part.resealed
-    sum.left += part.left
-    sum.kept += part.kept
-  }
 }
