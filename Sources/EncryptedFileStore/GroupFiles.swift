@@ -34,7 +34,6 @@ struct GroupFiles {
     return shard.bytes == nil ? nil : shard
   }
 
-  /// Whether a file is not complete yet.
   private static func isUnfinished(_ name: String) -> Bool {
     guard name.hasSuffix(newSuffix) else { return false }
     return [newManifestName, recoveredName].contains(name)

@@ -37,7 +37,6 @@ struct GroupFindings {
     errors.contains { [.missing, .olderManifest, .rolledBack].contains($0.error) }
   }
 
-  /// Whether a file was sealed with an unknown key.
   var hasUnknownKey: Bool { errors.contains { $0.error == .unknownKey } }
 
   var contents: GroupContents {

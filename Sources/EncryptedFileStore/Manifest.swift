@@ -38,7 +38,6 @@ struct Manifest: Equatable {
   /// accepted as current. In microseconds since 1970; no group is written that often.
   static var newSequence: UInt64 { UInt64(max(Date().timeIntervalSince1970, 0) * 1_000_000) }
 
-  /// The shards in the manifest.
   var shards: [ShardID] {
     stride(from: 0, to: entries.count, by: Self.entrySize).map { ShardID(bytes: entries[$0..<$0 + 16]) }
   }

@@ -200,7 +200,6 @@ final class EtcdBackend: StoreBackend {
 }
 
 extension EtcdBackend {
-  /// When a request has to end.
   private var deadline: ContinuousClock.Instant {
     min(cancellable.deadline - Self.margin, .now + access.timeout)
   }

@@ -66,8 +66,7 @@ extension EtcdCacheStore {
       if let change = outcome.values[1] {
         access.known(group).watch?.changed(at: change.modRevision)
       }
-      if outcome.succeeded { return true }
-      if outcome.values[0]?.value == id { return true }
+      if outcome.succeeded || outcome.values[0]?.value == id { return true }
       let version = outcome.values[2]?.modRevision ?? 0
       if let known, known != version { return false }
       known = version

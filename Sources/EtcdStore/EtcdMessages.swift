@@ -113,7 +113,6 @@ struct EtcdOutcome: Sendable {
   }
 }
 
-/// One page of a range.
 struct EtcdPage: Sendable {
   let revision: Int64
   let values: [EtcdValue]
@@ -140,12 +139,10 @@ struct EtcdPage: Sendable {
   }
 }
 
-/// A response of etcd.
 struct EtcdResponse: Sendable {
   let body: JSONObject
   /// The revision of the whole cluster, which every write raises.
   let revision: Int64
-  /// Which cluster responded.
   let cluster: String
 
   /// The deepest response is that of a transaction in a transaction.

@@ -7,7 +7,6 @@ struct EtcdNames: Sendable {
   /// Without a slash at its end.
   private let prefix: String
 
-  /// The longest prefix, in bytes.
   static let maximumPrefixSize = 255
 
   /// - Throws: ``CacheError/Code/refused`` for a prefix that cannot be one.

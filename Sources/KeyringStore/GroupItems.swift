@@ -10,7 +10,6 @@ struct GroupItems {
   /// In seconds since 1970. A keyring that gives an item a later date does not know it.
   private static let endOfYear9999: UInt64 = 253_402_300_800
 
-  /// Takes in an item of a shard.
   mutating func add(_ copy: ShardCopy, to shard: ShardID) {
     copies[shard, default: []].append(copy)
   }

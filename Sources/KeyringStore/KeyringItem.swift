@@ -17,7 +17,6 @@ enum KeyringItem {
     static let version = "version"
   }
 
-  /// All attributes of a shard's item.
   static func attributes(_ shard: ShardID, of group: KeychainGroup) -> [String: String] {
     [
       Attribute.schema: schema, Attribute.group: group.name, Attribute.shard: shard.rawValue,

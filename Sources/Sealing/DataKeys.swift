@@ -17,7 +17,6 @@ public struct DataKeys: Sendable {
       self.key = key
     }
 
-    /// Makes a new key.
     package init() { self.init(id: randomBytes(Self.idSize), key: SymmetricKey(size: .bits256)) }
   }
 

@@ -55,7 +55,6 @@ package final class SecretServiceConnection: Sendable {
     }
   }
 
-  /// The algorithms of the session with the service.
   package func sessionAlgorithms(_ cancellable: Cancellable) throws(SecretServiceError) -> String {
     try session(cancellable).encryptedSession(cancellable).algorithms
   }

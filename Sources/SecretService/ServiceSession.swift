@@ -96,7 +96,6 @@ final class ServiceSession: Sendable {
     }
   }
 
-  /// Calls a method of the bus itself.
   func callBus(
     _ method: String, _ arguments: [Variant], reply: String, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Variant? {
@@ -238,7 +237,6 @@ final class EncryptedSession: @unchecked Sendable {
     secret_service_get_session_algorithms(pointer).map { String(cString: $0) } ?? ""
   }
 
-  /// The session's object path.
   var path: String {
     let path = secret_service_get_session_dbus_path(pointer)
     return path.map { String(cString: $0) } ?? ServiceInterface.noPath

@@ -9,7 +9,6 @@ package final class MainLoopThread: @unchecked Sendable {
   package let context: OpaquePointer
   private let loop: OpaquePointer
 
-  /// Starts the thread.
   package init(name: String) {
     GIOTypes.register()
     context = g_main_context_new()

@@ -59,7 +59,6 @@ package final class BusConnection: @unchecked Sendable {
     return try body()
   }
 
-  /// The unique ID of the bus.
   package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
 
   /// Delivers signals in this connection's context until `isDone`, the end of the bus or the deadline, and no longer

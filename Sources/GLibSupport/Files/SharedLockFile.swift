@@ -64,7 +64,6 @@ package final class SharedLockFile: @unchecked Sendable {
     }
   }
 
-  /// Releases the lock.
   package func unlock() {
     flock(descriptor, LOCK_UN)
     threads.signal()

@@ -128,7 +128,6 @@ extension TokenCacheAccessor {
     try await snapshot(.some([shard(homeAccountID), commonShard]))
   }
 
-  /// Reads shards at once.
   func snapshot(_ shards: ShardSelection) async throws(CacheError) -> CacheSnapshot {
     CacheSnapshot(contents: try await contents(shards), cache: self, clouds: clouds)
   }

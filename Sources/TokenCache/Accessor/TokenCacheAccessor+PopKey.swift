@@ -38,7 +38,6 @@ extension CacheDocument {
     }
   }
 
-  /// Whether the section for keys exists.
   package var hasPopKeys: Bool { otherSections[Self.popKeySection] != nil }
 
   /// The document without private keys, for import and export.

@@ -33,7 +33,6 @@ public struct AccountMetadata: CacheRecord {
   /// The client id keeps its case.
   package var serializedKey: String { "authority_map-\(clientID ?? "")" }
 
-  /// The accounts in the metadata.
   var homeAccountIDs: [String] { accounts.keys.sorted() }
 
   private var accounts: JSONObject { fields[Self.accountMap]?.objectValue ?? [:] }

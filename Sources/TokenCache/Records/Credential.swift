@@ -186,7 +186,6 @@ public struct Credential: CacheRecord {
       && expiresOn.map { $0 < now } ?? true
   }
 
-  /// The token's times, read from its fields.
   var lifetime: TokenLifetime { TokenLifetime(of: self) }
 }
 
