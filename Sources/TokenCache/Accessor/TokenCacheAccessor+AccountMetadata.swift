@@ -141,13 +141,10 @@ extension CacheDocument {
     }
   }
 
-  /// Removes the metadata of an account, and records that are empty then.
-  mutating func removeAccountMetadata(of homeAccountID: String) {
-    removeAccountMetadata(of: homeAccountID, at: Array(accountMetadata.keys))
-  }
-
-  fileprivate mutating func removeAccountMetadata(of homeAccountID: String, at keys: [String]) {
-    for key in keys where accountMetadata[key]?.hasAccount(homeAccountID) ?? false {
+  /// Removes the metadata of an account (default: from all records), and records that are empty then.
+  mutating func removeAccountMetadata(of homeAccountID: String, at keys: [String]? = nil) {
+    for key in keys ?? Array(accountMetadata.keys)
+    where accountMetadata[key]?.hasAccount(homeAccountID) ?? false {
       accountMetadata[key]?.removeAccount(homeAccountID)
       if accountMetadata[key]?.isBlank ?? false { accountMetadata[key] = nil }
     }
