@@ -34,10 +34,9 @@ public final class SecretServiceClient: Sendable {
     _ prompt: PromptPermission = .denied, timeout: Duration? = nil,
     _ work: @escaping @Sendable (SecretServiceConnection, Cancellable) throws(SecretServiceError) -> T
   ) async throws(SecretServiceError) -> T {
-    let connection = self.connection
-    return try await (prompt == .denied ? queue : promptQueue).run(
+    try await (prompt == .denied ? queue : promptQueue).run(
       timeout: prompt.timeout ?? timeout ?? self.timeout, onCancel: .cancelled, onTimeout: .timedOut
-    ) { (cancellable) throws(SecretServiceError) in
+    ) { [connection] (cancellable) throws(SecretServiceError) in
       try work(connection, cancellable)
     }
   }

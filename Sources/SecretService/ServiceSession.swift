@@ -43,9 +43,8 @@ final class ServiceSession: Sendable {
       let session: EncryptedSession
       do throws(SecretServiceError) {
         session = try encryptedSession(opening: cancellable)
-      } catch {
+      } catch .refused {
         // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
-        guard case .refused = error else { throw error }
         session = try encryptedSession(opening: cancellable)
       }
       // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
