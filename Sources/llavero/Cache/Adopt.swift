@@ -57,12 +57,12 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
   }
 
   func run() async throws {
-    if names.isEmpty && !all { return try await OtherCaches.print(options.store, output) }
+    if names.isEmpty && !all { return try await OtherCaches.print(store, output) }
     if !keep, !yes {
       try Terminal.requirePerson(
         "Nothing was moved", advice: "Add --yes to remove the files, or --keep to keep them.")
     }
-    let cache = try options.cache
+    let cache = try cache
     var adoptions: [Members] = []
     var failures: [(peer: PeerCache, message: Failure)] = []
     var declined: [String] = []
@@ -89,7 +89,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
           "advice": failure.advice,
         ]
       }
-      try Terminal.out(["group": options.group.name, "adopted": adoptions, "failed": failed])
+      try Terminal.out(["group": group.name, "adopted": adoptions, "failed": failed])
     } else if adoptions.isEmpty, failures.isEmpty {
       Terminal.note("No plaintext token caches found.")
     }
@@ -115,11 +115,11 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
   private func adopt(
     _ peer: PeerCache, _ path: String, into cache: TokenCacheAccessor, _ declined: inout [String]
   ) async throws(AdoptionError) -> Members {
-    let adoption = try await options.store.store(of: peer, group: options.group).adopt(into: cache) {
+    let adoption = try await store.store(of: peer, group: group).adopt(into: cache) {
       imported in
       if !output.json {
         Terminal.out(
-          "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(options.group.name), "
+          "\(counted(imported.saved, "record")) of \(printable(path)) imported into \(group.name), "
             + "\(imported.kept) there already.")
       }
       if keep { return false }

@@ -55,7 +55,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
 
   func run() async throws {
     if former.damaged { return try await removeDamaged() }
-    let cache = try options.cache
+    let cache = try cache
     let snapshot = try await cache.snapshot()
     // Unreadable entries are removed with --all alone.
     let problems = all ? [] : snapshot.problems
@@ -67,7 +67,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
         // An unreadable part may hold it.
         try snapshot.checkComplete()
         throw Failure(
-          "not_found", "No account \(name) in \(options.group.name).",
+          "not_found", "No account \(name) in \(group.name).",
           advice: "\"llavero list\" lists the accounts.")
       }
       return id
@@ -79,9 +79,9 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       throw noRecords(of: client)
     }
     let isEmpty = affected.isEmpty && unreadable == 0 && (!all || snapshot.isEmpty)
-    if isEmpty, all, !isDryRun, try await cache.store.groups().contains(options.group) {
+    if isEmpty, all, !isDryRun, try await cache.store.groups().contains(group) {
       // What remains of a group without records, such as items without a secret.
-      _ = try await cache.store.remove(.everything, in: options.group)
+      _ = try await cache.store.remove(.everything, in: group)
     }
     if isEmpty || isDryRun { return try report(affected, unreadable, problems, now: now) }
 
@@ -118,7 +118,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
   private func noRecords(of client: String) -> Failure {
     let whose = account.map { " for \($0)" } ?? ""
     return Failure(
-      "not_found", "No token of client \(client)\(whose) in \(options.group.name).",
+      "not_found", "No token of client \(client)\(whose) in \(group.name).",
       advice: "\"llavero list\" lists the tokens.")
   }
 
@@ -140,7 +140,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     var what: [String] = []
     if !affected.isEmpty || unreadable == 0 { what.append(counted(affected.count, "record")) }
     if unreadable > 0 { what.append(counted(unreadable, "unreadable item")) }
-    guard Terminal.confirm("Remove \(what.joined(separator: " and ")) from \(options.group.name)?") else {
+    guard Terminal.confirm("Remove \(what.joined(separator: " and ")) from \(group.name)?") else {
       throw Failure.cancelled("Nothing was removed.")
     }
   }
@@ -149,7 +149,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     removed: [RecordSummary] = [], unreadable: Int, problems: [StoreProblem] = []
   ) throws {
     try Terminal.out([
-      "group": options.group.name, "dry_run": isDryRun, "removed": removed, "unreadable": unreadable,
+      "group": group.name, "dry_run": isDryRun, "removed": removed, "unreadable": unreadable,
       "problems": problems.map(\.members),
     ])
   }
@@ -157,7 +157,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
   private func report(
     _ removed: [RecordSummary], _ unreadable: Int, _ problems: [StoreProblem], now: Date
   ) throws {
-    let group = options.group.name
+    let group = group.name
     if output.json {
       return try printJSON(removed: removed, unreadable: unreadable, problems: problems)
     }

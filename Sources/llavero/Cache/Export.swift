@@ -67,19 +67,18 @@ struct Export: AsyncParsableCommand, GroupCommand {
 
   func run() async throws {
     let target = try target
-    let group = options.group
     switch target {
     case .store(let address):
       return try await Transfer.copy(
-        group, from: options.store, to: side.store(at: address, beside: options.store), isDryRun: isDryRun,
-        output, verb: "exported", progress: "Exporting", optionForOther: "--store")
+        group, from: store, to: side.store(at: address, beside: store), isDryRun: isDryRun, output,
+        verb: "exported", progress: "Exporting", optionForOther: "--store")
     case .file("-") where Terminal.output.isTerminal && !reveal:
       throw Failure(
         "reveal_required", "The export would print every token to the terminal.", code: .usage,
         advice: "Name a file, pipe it to a program, or add --reveal.")
     default: break
     }
-    let cache = try options.cache
+    let cache = try cache
     let snapshot = try await cache.snapshot()
     output.report(snapshot.problems)
     switch target {
@@ -94,7 +93,6 @@ struct Export: AsyncParsableCommand, GroupCommand {
 
   // Not an asynchronous function: a span there ends the compiler of Swift 6.2 ("inconsistent stack heights").
   private func export(_ document: CacheDocument, to file: String, _ clouds: CloudInstances) throws {
-    let group = options.group
     if isDryRun {
       if FileStatus(file) != nil { throw Self.notWritable(file, EEXIST) }
       return try Transfer(preview: document, into: CacheDocument(), clouds, group: group)
@@ -114,16 +112,15 @@ struct Export: AsyncParsableCommand, GroupCommand {
   }
 
   private func export(_ document: CacheDocument, to peer: PeerCache, _ clouds: CloudInstances) async throws {
-    let store = options.store.store(of: peer, group: options.group)
+    let store = store.store(of: peer, group: group)
     let transfer =
       if isDryRun {
         Transfer(
-          preview: document, into: try await store.contents().document, clouds, group: options.group,
-          peer: peer.name)
+          preview: document, into: try await store.contents().document, clouds, group: group, peer: peer.name)
       } else {
         Transfer(
-          try await store.updateDocument { theirs in theirs.merge(document, in: clouds) },
-          group: options.group, peer: peer.name)
+          try await store.updateDocument { theirs in theirs.merge(document, in: clouds) }, group: group,
+          peer: peer.name)
       }
     try transfer.print(output, verb: "exported", target: "the cache of \(peer.users)")
     if let file = peer.file, transfer.saved > 0, !isDryRun, !output.json {

@@ -29,7 +29,7 @@ struct Accounts: AsyncParsableCommand, GroupCommand {
   @OptionGroup(title: "Store options") var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
-  func run() async throws { try await AccountList.print(options, clientID: client, output) }
+  func run() async throws { try await AccountList.print(cache, clientID: client, output) }
 }
 
 /// `get /me`, by its former name.
@@ -51,7 +51,6 @@ struct Me: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -59,7 +58,7 @@ struct Me: AsyncParsableCommand, SignsIn {
   var signInScopes: [String] { ["User.Read"] }
 
   func run() async throws {
-    let graph = try await client.graph(account: account, scopes: signInScopes, broker: broker.policy)
+    let graph = try await graph(for: signInScopes)
     let user = try await graph.me(select: selection.names)
     if output.json { return Terminal.out(try json(user)) }
     printTable(of: user.properties)
@@ -100,8 +99,8 @@ struct FormerClearOptions: ParsableArguments {
 
 extension Clear {
   func removeDamaged() async throws {
-    let (group, store) = (options.group, try options.cache.store)
-    let problems = try await options.cache.snapshot().problems
+    let store = try cache.store
+    let problems = try await cache.snapshot().problems
     var entries = UnreadableEntries(problems, in: group)
     if let found = entries, !isDryRun {
       entries = try await found.remove(from: store, isConfirmed: yes, advice: Self.confirmationAdvice)
@@ -136,8 +135,8 @@ struct Copy: AsyncParsableCommand, GroupCommand {
 
   func run() async throws {
     try await Transfer.copy(
-      options.group, from: source.store(options.store), to: target.store(options.store), isDryRun: isDryRun,
-      output, verb: "copied", progress: "Copying", optionForOther: "--from-store or --to-store")
+      group, from: source.store(store), to: target.store(store), isDryRun: isDryRun, output,
+      verb: "copied", progress: "Copying", optionForOther: "--from-store or --to-store")
   }
 }
 

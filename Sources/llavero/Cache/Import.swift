@@ -58,13 +58,13 @@ struct Import: AsyncParsableCommand, GroupCommand {
   func run() async throws {
     switch try source {
     case .store(let address):
-      let from = side.store(at: address, beside: options.store)
+      let from = side.store(at: address, beside: store)
       try await Transfer.copy(
-        options.group, from: from, to: options.store, isDryRun: isDryRun, output, verb: "imported",
+        group, from: from, to: store, isDryRun: isDryRun, output, verb: "imported",
         progress: "Importing", optionForOther: "--store")
     case .peer(let peer):
-      let cache = try options.cache
-      let contents = try await options.store.store(of: peer, group: options.group).contentsUnderLock()
+      let cache = try cache
+      let contents = try await store.store(of: peer, group: group).contentsUnderLock()
       guard contents.copies > 0 else {
         throw Failure(
           "not_found", "No cache of \(peer.users) in \(peer.place.description).",
@@ -72,7 +72,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
       }
       try await add(contents.document, of: peer.name, to: cache)
     case .file(let path):
-      let cache = try options.cache
+      let cache = try cache
       try await add(Self.document(of: path), of: nil, to: cache)
     }
   }
@@ -80,7 +80,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
   private func add(_ document: CacheDocument, of peer: String?, to cache: TokenCacheAccessor) async throws {
     let transfer = try await Transfer(
       document, into: cache, peer: peer, isDryRun: isDryRun, output, progress: "Importing")
-    try transfer.print(output, verb: "imported", target: options.group.name)
+    try transfer.print(output, verb: "imported", target: group.name)
   }
 
   private static let advice =

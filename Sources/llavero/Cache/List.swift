@@ -28,22 +28,24 @@ struct List: AsyncParsableCommand, GroupCommand {
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   func validate() throws {
-    guard !groups || options.named == nil else { throw ValidationError("--groups lists all: omit --group.") }
+    guard !groups || groupOption.named == nil else {
+      throw ValidationError("--groups lists all: omit --group.")
+    }
   }
 
   func run() async throws {
-    if groups { return try await Self.printGroups(of: options.store, output) }
-    let snapshot = try await options.cache.snapshot()
+    if groups { return try await Self.printGroups(of: store, output) }
+    let snapshot = try await cache.snapshot()
     let now = Date()
     let records = snapshot.document.listed(at: now).map(\.summary)
     if output.json {
       return try Terminal.out([
-        "group": options.group.name, "records": records,
+        "group": group.name, "records": records,
         "problems": snapshot.problems.map(\.members),
       ])
     }
     output.report(snapshot.problems)
-    guard !records.isEmpty else { return Terminal.note("No records in \(options.group.name).") }
+    guard !records.isEmpty else { return Terminal.note("No records in \(group.name).") }
     Self.printTable(of: records, now: now, to: Terminal.output)
   }
 

@@ -29,7 +29,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
 
   func run() async throws {
     let now = Date()
-    let snapshot = try await options.cache.snapshot()
+    let snapshot = try await cache.snapshot()
     output.report(snapshot.problems)
     let record = try find(in: snapshot.document.listed(at: now))
     let summary = record.summary
@@ -39,7 +39,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
     let scopes = summary.target.map { $0.split(separator: " ").map(String.init) }
     if output.json {
       return try Terminal.out([
-        "group": options.group.name, "record": summary, "fields": shown, "hidden_fields": hidden,
+        "group": group.name, "record": summary, "fields": shown, "hidden_fields": hidden,
         "claims": claims, "scopes": scopes,
         "seconds_left": summary.expiresOn.map { Int($0.timeIntervalSince(now)) },
       ])
@@ -69,7 +69,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
     let found = records.filter { !id.isEmpty && $0.summary.id.hasPrefix(id.lowercased()) }
     guard let record = found.first else {
       throw Failure(
-        "not_found", "No record of \(options.group.name) has an id that begins with \"\(id)\".",
+        "not_found", "No record of \(group.name) has an id that begins with \"\(id)\".",
         advice: "\"llavero list\" lists the ids.")
     }
     guard found.count == 1 else {

@@ -45,11 +45,13 @@ struct Doctor: AsyncParsableCommand {
   var yes = false
 
   @OptionGroup var output: OutputOptions
-  @OptionGroup var borrowing: BorrowOptions
+  @Option(
+    name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
+  var origin: TokenOrigin?
   @OptionGroup(title: "Store options") var store: StoreOptions
 
   mutating func validate() throws {
-    store.origin = borrowing.origin
+    store.origin = origin
     guard fix || !yes else { throw ValidationError("--yes is for --fix.") }
   }
 
@@ -115,8 +117,8 @@ struct Doctor: AsyncParsableCommand {
   /// The check for the configured client, whose accounts the broker lists.
   private var brokerCheck: Check {
     let policy = Settings.current.broker ?? .automatic
-    guard let configured = try? Token.parse([]), let id = try? configured.client.clientID,
-      let authority = try? configured.client.namedAuthority
+    guard let configured = try? Token.parse([]), let id = try? configured.clientID,
+      let authority = try? configured.namedAuthority
     else { return .broker(nil, policy) }
     return .broker((id, authority, configured.scope.scopes), policy)
   }

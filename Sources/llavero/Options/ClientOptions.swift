@@ -16,16 +16,29 @@ struct AppOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp(.tenant, "tenant"))
   var tenant: String?
+
+  /// Whether tokens are borrowed.
+  @Option(
+    name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
+  var origin: TokenOrigin?
 }
 
-struct ClientOptions {
-  let app: AppOptions
-  let cache: GroupOptions
+/// A command for a client.
+protocol ClientCommand: GroupCommand {
+  var appOptions: AppOptions { get }
+}
+
+extension ClientCommand {
+  var store: StoreOptions {
+    var store = storeOptions
+    store.origin = appOptions.origin
+    return store
+  }
 
   /// The client id; an error of code `usage` when nothing names one.
   var clientID: String {
     get throws(Failure) {
-      guard let id = app.client ?? Settings.current.clientID else {
+      guard let id = appOptions.client ?? Settings.current.clientID else {
         throw Failure(
           "no_client", "No client ID set.", code: .usage,
           advice: "Add --client, or set LLAVERO_CLIENT_ID or \"client\" in the configuration: "
@@ -40,9 +53,11 @@ struct ClientOptions {
     get throws(Failure) {
       var authority = Authority.default
       do throws(IdentityError) {
-        if let address = app.authority ?? Settings.current.authority { authority = try Authority(address) }
+        if let address = appOptions.authority ?? Settings.current.authority {
+          authority = try Authority(address)
+        }
         // A configured tenant is one of the configured authority, not of any that the command line names.
-        if let tenant = app.tenant ?? (app.authority == nil ? Settings.current.tenant : nil) {
+        if let tenant = appOptions.tenant ?? (appOptions.authority == nil ? Settings.current.tenant : nil) {
           authority = try authority.replacingTenant(with: tenant)
         }
         return authority
@@ -54,15 +69,15 @@ struct ClientOptions {
     }
   }
 
-  /// The client that these options describe, which asks only the cache and the broker. Its tokens are good for
+  /// The client that the options describe, which asks only the cache and the broker. Its tokens are good for
   /// `minimumValidity` seconds at least.
   func publicClient(minimumValidity: Double? = nil, broker: BrokerPolicy) throws -> PublicClient {
     try PublicClient(
-      configuration: configuration(minimumValidity: minimumValidity, broker: broker), cache: cache.cache,
+      configuration: configuration(minimumValidity: minimumValidity, broker: broker), cache: cache,
       broker: broker.broker)
   }
 
-  /// The client that these options describe, with the network and a browser. `opened` is the cache, where it is open
+  /// The client that the options describe, with the network and a browser. `opened` is the cache, where it is open
   /// already: its passphrase is not asked for twice.
   func networkClient(
     minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil,
@@ -71,19 +86,8 @@ struct ClientOptions {
     var configuration = try configuration(minimumValidity: minimumValidity, broker: broker)
     configuration.redirectURI = redirectURI
     return try PublicClient(
-      configuration: configuration,
-      cache: opened ?? cache.cache, transport: Network.transport(), authenticator: browser,
-      broker: broker.broker)
-  }
-
-  /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
-  func tokenClient(
-    minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil
-  ) async throws -> PublicClient {
-    if let lender = try cache.store.lender {
-      return try await borrowingClient(of: lender, minimumValidity: minimumValidity).client
-    }
-    return try networkClient(minimumValidity: minimumValidity, broker: broker, cache: opened)
+      configuration: configuration, cache: opened ?? cache, transport: Network.transport(),
+      authenticator: browser, broker: broker.broker)
   }
 
   /// The client for borrowed tokens. The lender says which client and authority they are of. What the environment
@@ -92,9 +96,9 @@ struct ClientOptions {
   func borrowingClient(
     of lender: LoanBroker, minimumValidity: Double? = nil
   ) async throws -> (client: PublicClient, terms: Loan) {
-    let named = app.authority == nil ? nil : try namedAuthority
+    let named = appOptions.authority == nil ? nil : try namedAuthority
     let terms = try await lender.terms()
-    if let client = app.client, client.lowercased() != terms.clientID.lowercased() {
+    if let client = appOptions.client, client.lowercased() != terms.clientID.lowercased() {
       throw IdentityError(
         .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
         advice: "Leave out --client.")
@@ -109,22 +113,20 @@ struct ClientOptions {
     // Another tenant is refused where the token is asked for.
     if let named, !named.namesManyTenants {
       authority = named
-    } else if let tenant = app.tenant {
+    } else if let tenant = appOptions.tenant {
       authority = try authority.replacingTenant(with: tenant)
     }
     var configuration = ClientConfiguration(clientID: terms.clientID, authority: authority)
     configuration.brokerPolicy = .required
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
-    let nothing = TokenCacheAccessor(store: InMemoryStore(), group: cache.group)
-    let client = PublicClient(
-      configuration: configuration, cache: nothing, broker: lender.knowing(terms))
-    return (client, terms)
+    let nothing = TokenCacheAccessor(store: InMemoryStore(), group: group)
+    return (PublicClient(configuration: configuration, cache: nothing, broker: lender.knowing(terms)), terms)
   }
 
   private func configuration(
     minimumValidity: Double?, broker: BrokerPolicy
   ) throws(Failure) -> ClientConfiguration {
-    try cache.store.requireStore()
+    try store.requireStore()
     let authority = try namedAuthority
     var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
     // An authority outside of the known clouds is trusted only because the person named it.
@@ -135,20 +137,6 @@ struct ClientOptions {
     configuration.applicationVersion = Library.version
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
     return configuration
-  }
-}
-
-/// A command with ``ClientOptions``.
-protocol ClientCommand: GroupCommand {
-  var appOptions: AppOptions { get }
-  var borrowing: BorrowOptions { get }
-}
-
-extension ClientCommand {
-  var client: ClientOptions {
-    var cache = options
-    cache.store.origin = borrowing.origin
-    return ClientOptions(app: appOptions, cache: cache)
   }
 }
 
@@ -189,22 +177,31 @@ protocol SignsIn: ClientCommand {
 extension SignsIn {
   var signInScopes: [String] { [] }
 
+  /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
+  func tokenClient(
+    minimumValidity: Double? = nil, cache opened: TokenCacheAccessor? = nil
+  ) async throws -> PublicClient {
+    if let lender = try store.lender {
+      return try await borrowingClient(of: lender, minimumValidity: minimumValidity).client
+    }
+    return try networkClient(minimumValidity: minimumValidity, broker: broker.policy, cache: opened)
+  }
+
   /// What to do where a sign-in is needed. A borrower cannot sign in here.
   var signInAdvice: String {
-    client.cache.store.socket == nil ? "Sign in with \"\(signInCommand)\"." : LoanBroker.signInAdvice
+    store.socket == nil ? "Sign in with \"\(signInCommand)\"." : LoanBroker.signInAdvice
   }
 
   /// The sign-in that helps, as a shell takes it. What the environment and the configuration say holds for that one, too.
   var signInCommand: String {
     let options = [
-      ("client", client.app.client), ("authority", client.app.authority), ("tenant", client.app.tenant),
-      ("group", client.cache.named?.name), ("broker", broker.named?.rawValue),
+      ("client", appOptions.client), ("authority", appOptions.authority), ("tenant", appOptions.tenant),
+      ("group", groupOption.named?.name), ("broker", broker.named?.rawValue),
     ].compactMap { name, value in value.map { ["--" + name, $0] } }
     let scopes = signInScopes.map { ["--scope", $0] }
     // Only a user name can be proposed to the browser.
     let name = account.named.flatMap { $0.contains("@") ? ["--account", $0] : nil } ?? []
     let words = ["llavero", "login"] + (options + scopes).flatMap(\.self) + name
-    let store = client.cache.store
     return store.beforeCommand + words.map(shellQuoted).joined(separator: " ") + store.repeated
   }
 }

@@ -40,7 +40,7 @@ struct StoreOptions: ParsableArguments {
     help: "Send secrets over the session bus unencrypted if need be.")
   var allowsPlainSession = false
 
-  /// Whether tokens are borrowed, where the command line says so: an option of other commands than these.
+  /// Whether tokens are borrowed, where the command line says so: by an option that not all commands with a store have.
   var origin: TokenOrigin?
 
   func validate() throws {
@@ -157,15 +157,22 @@ extension Terminal {
   }
 }
 
-/// A command with ``GroupOptions``. It names the two groups itself: a debug build of the parser reads a group in a group four
+/// A command on a group. It names the two groups of options itself: a debug build of the parser reads a group in a group four
 /// times as often.
 protocol GroupCommand {
   var groupOption: GroupOption { get }
   var storeOptions: StoreOptions { get }
+  /// The store that it uses.
+  var store: StoreOptions { get }
 }
 
 extension GroupCommand {
-  var options: GroupOptions { GroupOptions(named: groupOption.named, store: storeOptions) }
+  var store: StoreOptions { storeOptions }
+  var group: KeychainGroup { groupOption.named ?? Settings.current.group ?? .default }
+
+  var cache: TokenCacheAccessor {
+    get throws { TokenCacheAccessor(store: try store.store, group: group) }
+  }
 }
 
 struct GroupOption: ParsableArguments {
@@ -173,18 +180,6 @@ struct GroupOption: ParsableArguments {
     name: .customLong("group"), help: ArgumentHelp(.group, "group"), completion: .groups,
     transform: { try KeychainGroup($0) })
   var named: KeychainGroup?
-}
-
-/// Where the cache is, and which group in it is meant.
-struct GroupOptions {
-  let named: KeychainGroup?
-  var store: StoreOptions
-
-  var group: KeychainGroup { named ?? Settings.current.group ?? .default }
-
-  var cache: TokenCacheAccessor {
-    get throws { TokenCacheAccessor(store: try store.store, group: group) }
-  }
 }
 
 extension TokenCacheAccessor {
@@ -200,14 +195,6 @@ struct OutputOptions: ParsableArguments {
 
   @Flag(name: .shortAndLong, help: .quiet)
   var quiet = false
-}
-
-/// Whether tokens are borrowed. A command that has these options tells its ``StoreOptions``.
-struct BorrowOptions: ParsableArguments {
-  /// The origin that the command line names.
-  @Option(
-    name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
-  var origin: TokenOrigin?
 }
 
 extension StoreOptions {

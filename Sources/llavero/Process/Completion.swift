@@ -90,7 +90,7 @@ enum Completion {
     for (option, value) in zip(words, words.dropFirst()) where names.contains(option) && !value.isEmpty {
       arguments += [option, value]
     }
-    let cache = try? List.parse(arguments).options.cache
+    let cache = try? List.parse(arguments).cache
     return cache?.store is EtcdCacheStore ? nil : cache
   }
 }

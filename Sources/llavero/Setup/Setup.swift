@@ -58,14 +58,12 @@ struct Setup: AsyncParsableCommand, ClientCommand {
 
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   mutating func run() async throws {
     Settings.passOverUnknown()
-    storeOptions.origin = borrowing.origin
-    try storeOptions.requireStore()
+    try store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: parentDirectory(of: file.path) + "/key")
@@ -84,7 +82,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         result.keyFile = credential.path
         if !dryRun { result.warnings = try await credential.make() }
       }
-      result.unit = credential.unit(settings: chosen, hasFiles: store.address == .file(directory: nil))
+      result.unit = credential.unit(
+        settings: chosen, hasFiles: store.settings.address == .file(directory: nil))
     } else {
       result.keyFile = try makeKey()
       do {
@@ -116,19 +115,17 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       result.warnings.append("No client ID set. Signing in needs one: llavero setup --client YOUR-APP-ID")
     }
     if !dryRun, credential == nil { try file.write() }
-    let protection = Protection(store.kind, key: store.key)
+    let protection = Protection(store.settings.kind, key: store.settings.key)
     if let unknown = Settings.current.unknown { result.warnings.append(unknown.message) }
     (result.protects, result.doesNotProtect) = (protection.protects, protection.doesNotProtect)
     if output.json { return Terminal.out(try json(result)) }
     show(result)
   }
 
-  private var store: StoreSettings { storeOptions.settings }
-
   /// The settings that are written.
   private var chosen: [(setting: Setting, text: String)] {
     var settings = Settings()
-    settings.store = store.lasting
+    settings.store = store.settings.lasting
     (settings.clientID, settings.authority) = (appOptions.client, appOptions.authority)
     (settings.tenant, settings.group) = (appOptions.tenant, groupOption.named)
     return settings.values.filter(\.setting.isWrittenBySetup)
@@ -150,14 +147,14 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         ? try Terminal.ask("Store (\(StoreAddress.forms))", proposal.description) { try? StoreAddress($0) }
         : proposal
     }
-    if store.kind.takesKey, storeOptions.key == nil {
+    if store.settings.kind.takesKey, storeOptions.key == nil {
       let proposal = current.store.key ?? .file(defaultKey)
       storeOptions.key =
         asks
         ? try Terminal.ask("Key (\(KeyChoice.forms))", proposal.argument) { KeyChoice(argument: $0) }
         : proposal
     }
-    if !store.kind.takesKey, storeOptions.key != nil {
+    if !store.settings.kind.takesKey, storeOptions.key != nil {
       throw Failure(
         "no_key", "The keyring store has no key of its own.", code: .usage,
         advice: "Leave out --key, or choose another --store.")
@@ -168,13 +165,13 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       appOptions.tenant, "Tenant ID or domain (optional)", appOptions.authority == nil ? current.tenant : nil)
     appOptions.authority = appOptions.authority ?? current.authority
     // Throws for an invalid one.
-    _ = try client.namedAuthority
+    _ = try namedAuthority
   }
 
   /// What the settings name, else the keyring if one answers, else encrypted files. A locked keyring is not skipped.
   private func proposedStore(asked: Bool) async throws -> StoreAddress {
     if let named = Settings.current.store.address { return named }
-    let keyring = try storeOptions.store
+    let keyring = try store.store
     do throws(CacheError) {
       _ = try await keyring.groups()
       return .keyring
@@ -186,7 +183,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
 
   /// Makes the key file where it does not exist, and returns its path, if it was made, or would be.
   private func makeKey() throws -> String? {
-    guard store.kind.takesKey, case .file(let path)? = storeOptions.key else { return nil }
+    guard store.settings.kind.takesKey, case .file(let path)? = storeOptions.key else { return nil }
     try checkWhole(path)
     if FileManager.default.fileExists(atPath: path) { return nil }
     if dryRun { return path }
@@ -220,9 +217,9 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   private func removeKey(_ path: String) async {
     let opensNothing: Bool
     do {
-      let isThere = try await (storeOptions.store as? any SealedStore)?.open(makingStore: false)
+      let isThere = try await (store.store as? any SealedStore)?.open(makingStore: false)
       // What etcd was asked to do may yet be done.
-      opensNothing = isThere == false && store.kind == .file
+      opensNothing = isThere == false && store.settings.kind == .file
     } catch {
       // The store has another key.
       opensNothing = (error as? CacheError)?.code == .wrongKey
@@ -235,7 +232,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   }
 
   private func tryStore() async throws {
-    let cache = try client.cache.cache
+    let cache = try cache
     try await cache.prepareStore()
     if let fault = try await cache.store.probe() {
       throw Failure(

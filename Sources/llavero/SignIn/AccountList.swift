@@ -6,10 +6,11 @@ enum AccountList {
   /// Prints the accounts of a group, whatever the client: those with a user name or home account id, those that are signed in
   /// to a client, or all. An empty list may be an error of code `interactionRequired`.
   static func print(
-    _ options: GroupOptions, named name: String? = nil, clientID: String? = nil, isEmptyAllowed: Bool = true,
+    _ cache: TokenCacheAccessor, named name: String? = nil, clientID: String? = nil,
+    isEmptyAllowed: Bool = true,
     _ output: OutputOptions
   ) async throws {
-    let snapshot = try await options.cache.snapshot()
+    let snapshot = try await cache.snapshot()
     let renewable = snapshot.renewableAccounts
     let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name).map {
       (account: $0, origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
@@ -23,12 +24,12 @@ enum AccountList {
     }
     if output.json {
       return try Terminal.out([
-        "group": options.group.name, "accounts": accounts.map(members),
+        "group": cache.group.name, "accounts": accounts.map(members),
         "problems": snapshot.problems.map(\.members),
       ])
     }
     output.report(snapshot.problems)
-    guard !accounts.isEmpty else { return Terminal.note("No account in \(options.group.name).") }
+    guard !accounts.isEmpty else { return Terminal.note("No account in \(cache.group.name).") }
     Table(
       [
         .init("USERNAME", minimum: 30), .init("NAME", minimum: 12), "TENANTS", "ORIGIN",

@@ -52,7 +52,6 @@ struct Login: AsyncParsableCommand, ClientCommand {
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -89,7 +88,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
     let policy = broker.policy
     // Without a display the broker could show no window either.
     let isRemote = policy != .required && (showsAddress || !SystemBrowser().isAvailable)
-    let client = try client.networkClient(
+    let client = try networkClient(
       broker: isRemote ? .off : policy,
       browser: isRemote ? RemoteBrowser(port: port) : BrowserAuthenticator.here(port: port),
       redirectURI: redirectURI)

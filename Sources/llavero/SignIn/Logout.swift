@@ -28,7 +28,6 @@ struct Logout: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -40,9 +39,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
   }
 
   func run() async throws {
-    let client =
-      try browser
-      ? client.networkClient(broker: broker.policy) : client.publicClient(broker: broker.policy)
+    let client = try browser ? networkClient(broker: broker.policy) : publicClient(broker: broker.policy)
     let snapshot = try await client.cache.snapshot()
     let found = try await accounts(in: snapshot, of: client)
     var signedOut: [Account] = []

@@ -61,18 +61,17 @@ struct Status: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   func run() async throws {
-    if let lender = try client.cache.store.lender { return try await showLoan(of: lender) }
+    if let lender = try store.lender { return try await showLoan(of: lender) }
     // The broker is asked for a client: with it alone, the lack of one is an error.
-    guard client.app.client ?? Settings.current.clientID != nil || broker.policy == .required else {
-      return try await AccountList.print(client.cache, named: account.named, isEmptyAllowed: false, output)
+    guard appOptions.client ?? Settings.current.clientID != nil || broker.policy == .required else {
+      return try await AccountList.print(cache, named: account.named, isEmptyAllowed: false, output)
     }
-    let client = try client.publicClient(broker: broker.policy)
+    let client = try publicClient(broker: broker.policy)
     let snapshot = try await client.snapshotIfNeeded()
     let found = try await client.accountsEverywhere(named: account.named, in: snapshot)
     let clientID = client.configuration.clientID
@@ -115,7 +114,7 @@ struct Status: AsyncParsableCommand, SignsIn {
   }
 
   private func showLoan(of lender: LoanBroker) async throws {
-    let (client, terms) = try await client.borrowingClient(of: lender)
+    let (client, terms) = try await borrowingClient(of: lender)
     let line = Line(
       account: try await client.account(named: account.named), origin: .lender, renews: false,
       tokens: terms.scopes.map {

@@ -53,7 +53,6 @@ struct Get: AsyncParsableCommand, SignsIn {
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -68,7 +67,7 @@ struct Get: AsyncParsableCommand, SignsIn {
   }
 
   func run() async throws {
-    let graph = try await client.graph(account: account, scopes: scope.scopes, broker: broker.policy)
+    let graph = try await graph(for: scope.scopes)
     var request = GraphRequest(address)
     if all { return try await printAll(graph.pages(of: request)) }
     request.maximumResponseSize = Self.maximumSize
@@ -160,11 +159,9 @@ struct SelectOptions: ParsableArguments {
   var names: [String] { (named ?? "").split(separator: ",").map(String.init) }
 }
 
-extension ClientOptions {
-  func graph(
-    account: AccountOptions, scopes: [String], broker: BrokerPolicy
-  ) async throws -> GraphClient {
-    let client = try await tokenClient(broker: broker)
+extension SignsIn {
+  func graph(for scopes: [String]) async throws -> GraphClient {
+    let client = try await tokenClient()
     let cloud = try graphCloud(for: client.configuration.authority)
     let account = try await client.account(named: account.named)
     return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in

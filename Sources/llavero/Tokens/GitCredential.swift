@@ -29,7 +29,6 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
   @Flag(name: .shortAndLong, help: .quiet)
   var quiet = false
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -40,10 +39,9 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
     guard ["get", "erase"].contains(operation), let request = GitCredentialRequest(try readInput("-"))
     else { return }
     if operation == "get" {
-      request.answer(
-        try await client.token(broker: broker.policy, account: account, scopes: [Self.scope]))
-    } else if let token = request.token, client.cache.store.socket == nil {
-      try await client.cache.cache.removeAccessToken(token)
+      request.answer(try await token(scopes: [Self.scope]))
+    } else if let token = request.token, store.socket == nil {
+      try await cache.removeAccessToken(token)
     }
   }
 }

@@ -59,7 +59,6 @@ struct Lend: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -84,7 +83,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   }
 
   func run() async throws {
-    let client = try client.networkClient(broker: broker.policy)
+    let client = try networkClient(broker: broker.policy)
     let loan = try Loan(
       scopes: scopes, account: try await client.account(named: account.named),
       clientID: client.configuration.clientID, authority: client.configuration.authority,

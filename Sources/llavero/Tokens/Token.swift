@@ -46,7 +46,6 @@ struct Token: AsyncParsableCommand, SignsIn {
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
-  @OptionGroup(title: "Client options") var borrowing: BorrowOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
@@ -60,9 +59,8 @@ struct Token: AsyncParsableCommand, SignsIn {
   }
 
   func run() async throws {
-    let result = try await client.token(
-      minimumValidity: minimumValidity?.seconds, broker: broker.policy, account: account,
-      scopes: scope.scopes, forceRefresh: forcesRefresh)
+    let result = try await token(
+      minimumValidity: minimumValidity?.seconds, scopes: scope.scopes, forceRefresh: forcesRefresh)
     if let minimumValidity, let end = result.expiresOn, end < Date() + minimumValidity.seconds {
       throw Failure(
         "short_lived", "No token is valid for that long.",
@@ -86,19 +84,19 @@ struct Validity: ExpressibleByArgument, Sendable {
   }
 }
 
-extension ClientOptions {
+extension SignsIn {
   /// Returns a token: borrowed, from the cache, or renewed. It is valid for at least `minimumValidity` seconds; with
   /// `forceRefresh` the cached one is not used.
   func token(
-    minimumValidity: Double? = nil, broker policy: BrokerPolicy, account: AccountOptions, scopes: [String],
-    forceRefresh: Bool = false
+    minimumValidity: Double? = nil, scopes: [String], forceRefresh: Bool = false
   ) async throws -> AuthenticationResult {
+    let policy = broker.policy
     func request(to client: PublicClient) async throws -> SilentRequest {
       SilentRequest(
         scopes: scopes, account: try await client.account(named: account.named), forceRefresh: forceRefresh)
     }
-    var cache: TokenCacheAccessor?
-    if try self.cache.store.lenderSocket == nil {
+    var opened: TokenCacheAccessor?
+    if try store.lenderSocket == nil {
       // HTTP is not set up yet, which takes longer than everything else. The broker is asked here only if it is the only
       // source, else below, so that it is asked once.
       let client = try publicClient(
@@ -110,9 +108,9 @@ extension ClientOptions {
       } catch  where policy == .automatic && error.isNotSignedIn {
         // The broker may have an account.
       }
-      cache = client.cache
+      opened = client.cache
     }
-    let client = try await tokenClient(minimumValidity: minimumValidity, broker: policy, cache: cache)
+    let client = try await tokenClient(minimumValidity: minimumValidity, cache: opened)
     return try await client.token(request(to: client))
   }
 }
