@@ -58,8 +58,8 @@ extension Setting {
   }
 
   package static let store = Setting(
-    "store", { $1(&$0.store.address) }, .address, "Store: \(StoreAddress.forms)", standard: "keyring",
-    setup: true)
+    "store", { $1(&$0.store.address) }, Form(text: \.description, parse: StoreAddress.init(_:)),
+    "Store: \(StoreAddress.forms)", standard: "keyring", setup: true)
   package static let key = Setting(
     "key", { $1(&$0.store.key) }, .key, "Key: \(KeyChoice.forms)", setup: true)
   package static let endpoints = Setting(
@@ -93,9 +93,11 @@ extension Setting {
     "scope", { $1(&$0.scopes) }, .scopes, "Scopes of the token, separated by spaces", standard: "User.Read")
   package static let account = Setting("account", { $1(&$0.account) }, .plain, "User name or home account ID")
   package static let origin = Setting(
-    "from", { $1(&$0.origin) }, .origin, "Borrow tokens from a lender at unix:PATH; off: use the store")
+    "from", { $1(&$0.origin) }, Form(text: \.description, parse: TokenOrigin.init(_:)),
+    "Borrow tokens from a lender at unix:PATH; off: use the store")
   package static let broker = Setting(
-    "broker", { $1(&$0.broker) }, .broker, "Use the identity broker: auto, off or only", standard: "auto")
+    "broker", { $1(&$0.broker) }, Form(text: \.rawValue, parse: BrokerPolicy.init(argument:)),
+    "Use the identity broker: auto, off or only", standard: "auto")
   package static let caBundle = Setting(
     "ca-bundle", { $1(&$0.caBundle) }, .path, "PEM file of certificates to trust instead of the system's",
     hasOption: false)
@@ -136,10 +138,6 @@ extension Form<[String]> {
   }
 }
 
-extension Form<StoreAddress> {
-  static let address = Form(text: \.description, parse: StoreAddress.init(_:))
-}
-
 extension Form<KeyChoice> {
   static let key = Form(text: \.argument) { (text) throws(InvalidValue) in
     guard let choice = KeyChoice(argument: text) else { throw InvalidValue("expected \(KeyChoice.forms)") }
@@ -155,14 +153,6 @@ extension Form<KeychainGroup> {
       throw InvalidValue([error.message, error.advice].compactMap(\.self).joined(separator: " "))
     }
   }
-}
-
-extension Form<TokenOrigin> {
-  static let origin = Form(text: \.description, parse: TokenOrigin.init(_:))
-}
-
-extension Form<BrokerPolicy> {
-  static let broker = Form(text: \.rawValue, parse: BrokerPolicy.init(argument:))
 }
 
 extension BrokerPolicy {

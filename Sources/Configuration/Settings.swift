@@ -42,9 +42,12 @@ public struct Settings: Sendable {
     let path = Self.path(environment: environment) ?? ""
     var values = try path.isEmpty ? [:] : Self.values(in: path)
     let written = values[Setting.store.name]
+    func variable(_ setting: Setting) -> String? {
+      environment[setting.variable].flatMap { $0.isEmpty ? nil : $0 }
+    }
     for setting in Setting.all {
       let value = values.removeValue(forKey: setting.name) ?? ""
-      if let text = environment[setting.variable], !text.isEmpty {
+      if let text = variable(setting) {
         try read(setting, text, from: setting.variable)
       } else if !value.isEmpty {
         let place = "\"\(setting.name)\" in \(path)"
@@ -56,9 +59,8 @@ public struct Settings: Sendable {
       }
     }
     // The file's tenant is one of the file's authority.
-    func isVariable(_ setting: Setting) -> Bool { !(environment[setting.variable] ?? "").isEmpty }
-    if isVariable(.authority), !isVariable(.tenant) { tenant = nil }
-    try settleCluster(environment: environment, addressInFile: written)
+    if variable(.authority) != nil, variable(.tenant) == nil { tenant = nil }
+    try settleCluster(variable, addressInFile: written)
     if !values.isEmpty {
       unknown = Self.invalid(
         "\(path): unknown \(values.count == 1 ? "setting" : "settings") \(values.keys.sorted().joined(separator: ", ")).",
@@ -69,11 +71,8 @@ public struct Settings: Sendable {
   /// Completes the address of a cluster: endpoints and prefix of the environment go before an address in the file, and
   /// an address goes before those of its own place or a weaker one.
   private mutating func settleCluster(
-    environment: [String: String], addressInFile: String?
+    _ variable: (Setting) -> String?, addressInFile: String?
   ) throws(ConfigurationError) {
-    func variable(_ setting: Setting) -> String? {
-      environment[setting.variable].flatMap { $0.isEmpty ? nil : $0 }
-    }
     // A variable that says "etcd" alone is about the cluster of the file.
     if store.address == .etcd(nil), let file = addressInFile.flatMap({ try? StoreAddress($0) }),
       file.kind == .etcd
@@ -95,7 +94,8 @@ public struct Settings: Sendable {
     }
   }
 
-  private mutating func read(
+  /// Reads a setting from a place that an error names.
+  package mutating func read(
     _ setting: Setting, _ text: String, from place: String
   ) throws(ConfigurationError) {
     do throws(InvalidValue) {
@@ -120,16 +120,12 @@ public struct Settings: Sendable {
   private static func values(in path: String) throws(ConfigurationError) -> [String: String] {
     // Without a home directory, or with an unreadable one, there is no configuration either.
     if unsafe access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return [:] }
-    let contents: [UInt8]?
-    do throws(PrivateFileError) {
-      contents = try readFile(path, limit: 1 << 20)
+    do {
+      return try readFile(path, limit: 1 << 20).map { try KeyFile($0)["llavero"] } ?? [:]
+    } catch let error as GLibError {
+      throw invalid("\(path) cannot be read: \(error.message)")
     } catch {
       throw invalid("The configuration cannot be read: \(error)")
-    }
-    do throws(GLibError) {
-      return try contents.map { contents throws(GLibError) in try KeyFile(contents)["llavero"] } ?? [:]
-    } catch {
-      throw invalid("\(path) cannot be read: \(error.message)")
     }
   }
 

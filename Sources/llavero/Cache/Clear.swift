@@ -76,7 +76,10 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     let unreadable = all ? snapshot.problems.count(where: \.hidesRecords) : 0
     if affected.isEmpty, let client {
       try snapshot.checkComplete()
-      throw noRecords(of: client)
+      let whose = self.account.map { " for \($0)" } ?? ""
+      throw Failure(
+        "not_found", "No token of client \(client)\(whose) in \(group.name).",
+        advice: "\"llavero list\" lists the tokens.")
     }
     let isEmpty = affected.isEmpty && unreadable == 0 && (!all || snapshot.isEmpty)
     if isEmpty, all, !isDryRun, try await cache.store.groups().contains(group) {
@@ -113,13 +116,6 @@ struct Clear: AsyncParsableCommand, GroupCommand {
         advice: "Use the home account ID: \(named.joined(separator: " or ")).")
     }
     return named.first
-  }
-
-  private func noRecords(of client: String) -> Failure {
-    let whose = account.map { " for \($0)" } ?? ""
-    return Failure(
-      "not_found", "No token of client \(client)\(whose) in \(group.name).",
-      advice: "\"llavero list\" lists the tokens.")
   }
 
   private func isAffected(_ record: ListedRecord, account: String?, at now: Date) -> Bool {

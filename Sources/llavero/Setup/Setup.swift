@@ -67,14 +67,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
     try await choose(defaultKey: parentDirectory(of: file.path) + "/key")
-    for (setting, value) in chosen {
-      var read = Settings()
-      do throws(InvalidValue) {
-        try setting.read(value, &read)
-      } catch {
-        throw Failure("invalid_configuration", "Invalid \(setting.name): \(error).", code: .usage)
-      }
-    }
+    var read = Settings()
+    for (setting, value) in chosen { try read.read(setting, value, from: setting.name) }
     let credential = try newCredential()
     var result = Result(path: credential == nil ? file.path : nil, dryRun: dryRun)
     if let credential {

@@ -77,7 +77,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     guard passedSockets <= 1 else {
       throw ValidationError("systemd has passed \(passedSockets) sockets: expected one.")
     }
-    guard inheritedDescriptor == nil || socket == nil && port == nil else {
+    guard passedSockets == 0 || socket == nil && port == nil else {
       throw ValidationError("systemd has passed a socket: leave out --socket and --port.")
     }
   }
@@ -126,9 +126,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   /// The scopes of each token.
   private var scopes: [[String]] { named.map { $0.split(separator: " ").map(String.init) } }
 
-  /// The socket that systemd passed (`sd_listen_fds(3)`); `nil` without one.
-  private var inheritedDescriptor: Int32? { passedSockets > 0 ? 3 : nil }
-
+  /// How many sockets systemd passed, the first as descriptor 3 (`sd_listen_fds(3)`).
   private var passedSockets: Int {
     let environment = processEnvironment()
     guard environment["LISTEN_PID"] == "\(getpid())" else { return 0 }
@@ -136,7 +134,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   }
 
   private var place: Lender.Place {
-    if let descriptor = inheritedDescriptor { return .passedSocket(descriptor: descriptor) }
+    if passedSockets > 0 { return .passedSocket(descriptor: 3) }
     return port.map { .port($0) } ?? .socket(path: socket)
   }
 

@@ -38,7 +38,15 @@ struct Shim: ParsableCommand {
     @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
     func run() throws {
-      let path = try program.install(in: location.path, broker: broker.named)
+      let path = try location.path(of: program)
+      let advice = "Choose another directory with --directory."
+      guard FileStatus(path) == nil || program.isStandIn(path) else {
+        throw Failure("exists", "\(path) already exists and is not a stand-in.", advice: advice)
+      }
+      // With the user's own mode: other users may run it.
+      try? FileManager.default.createDirectory(
+        atPath: parentDirectory(of: path), withIntermediateDirectories: true)
+      try writeFile(path, Array(program.script(broker.named).utf8), mode: 0o755, advice: advice)
       let found = programFile(program.rawValue)
       if output.json { return try Terminal.out(["path": path, "found": found]) }
       Terminal.out("Installed \(printable(path)).")
@@ -69,7 +77,16 @@ struct Shim: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-      let path = try program.remove(from: location.path)
+      let path = try location.path(of: program)
+      let status = FileStatus(path)
+      guard status?.isRegular == true, program.isStandIn(path) else {
+        throw Failure(
+          status == nil ? "not_found" : "foreign",
+          status == nil
+            ? "\(path) does not exist." : "\(path) was not removed: it is not a stand-in by llavero.",
+          advice: "\"llavero shim list\" lists the stand-ins.")
+      }
+      try removeFile(path)
       if output.json { return try Terminal.out(["path": path, "found": programFile(program.rawValue)]) }
       Terminal.out("Removed \(printable(path)).")
     }
@@ -136,11 +153,9 @@ struct ShimDirectory: ParsableArguments {
     processEnvironment()["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/bin" }
   }
 
-  var path: String {
-    get throws(Failure) {
-      if let path = directory ?? Self.default { return path }
-      throw Failure("no_home", "HOME is not set.", code: .usage, advice: "Name a directory with --directory.")
-    }
+  func path(of program: ShimProgram) throws(Failure) -> String {
+    if let directory = directory ?? Self.default { return "\(directory)/\(program.rawValue)" }
+    throw Failure("no_home", "HOME is not set.", code: .usage, advice: "Name a directory with --directory.")
   }
 }
 
@@ -151,36 +166,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   /// The second line of each script, the same in all versions.
   private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
-  /// Writes the script, and returns its path. An earlier one is replaced, another file is not.
-  func install(in directory: String, broker: BrokerPolicy?) throws(Failure) -> String {
-    let path = "\(directory)/\(rawValue)"
-    guard FileStatus(path) == nil || isStandIn(path) else {
-      throw Failure(
-        "exists", "\(path) already exists and is not a stand-in.",
-        advice: "Choose another directory with --directory.")
-    }
-    // With the user's own mode: other users may run it.
-    try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    try writeFile(
-      path, Array(script(broker).utf8), mode: 0o755, advice: "Choose another directory with --directory.")
-    return path
-  }
-
-  /// Removes the script, but no other file, and returns its path.
-  func remove(from directory: String) throws(Failure) -> String {
-    let path = "\(directory)/\(rawValue)"
-    guard FileStatus(path)?.isRegular == true, isStandIn(path) else {
-      let exists = FileStatus(path) != nil
-      throw Failure(
-        exists ? "foreign" : "not_found",
-        exists ? "\(path) was not removed: it is not a stand-in by llavero." : "\(path) does not exist.",
-        advice: "\"llavero shim list\" lists the stand-ins.")
-    }
-    try removeFile(path)
-    return path
-  }
-
-  /// Whether ``install(in:broker:)`` of this or an earlier version wrote the file. Another user's file is not one.
+  /// Whether this or an earlier version wrote the file. Another user's file is not one.
   fileprivate func isStandIn(_ path: String) -> Bool {
     let contents = (try? readPrivateFile(path, limit: 1 << 16, openToOthers: true)) ?? []
     return String(decoding: contents, as: UTF8.self).split(separator: "\n").dropFirst().first
@@ -188,7 +174,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   }
 
   /// The script reads its arguments from the front and appends the options of llavero behind them.
-  private func script(_ broker: BrokerPolicy?) -> String {
+  fileprivate func script(_ broker: BrokerPolicy?) -> String {
     let (parts, broker) = (parts, broker.map { " --broker " + $0.rawValue } ?? "")
     let llavero = shellQuoted(executableFile() ?? "llavero")
     return #"""
