@@ -64,7 +64,7 @@ struct Doctor: AsyncParsableCommand {
     } else {
       do {
         place = try store.store
-        chains = self.chains(place)
+        chains = self.chains
       } catch let error as HTTPTransportError {
         // The connection to etcd cannot be set up.
         chains = [[.etcdCA, Check(name: "etcd") { _ in .problem(error) }]] + others
@@ -95,20 +95,14 @@ struct Doctor: AsyncParsableCommand {
   }
 
   /// Returns chains of checks, each of which ends with its first problem: later checks could not succeed.
-  private func chains(_ store: any CacheStore) -> [[Check]] {
+  private var chains: [[Check]] {
+    let settings = store.settings
     let keyring: [Check] = [.sessionBus, .service, .encryption, .prompt, .collection]
     let groups: [Check] = [.groups, .clock]
-    guard let sealed = store as? any SealedStore else {
-      // First, since groups cannot be fixed while the lock directory is open to others.
-      return [[.lockDirectory], keyring + [.probe] + groups] + others
-    }
-    var place = self.store.settings.usesKeyring ? keyring : []
-    if self.store.settings.key == .portal { place.append(.secretPortal) }
-    if let files = store as? EncryptedFileCacheStore { place.append(.sealedFiles(files)) }
-    if let etcd = store as? EtcdCacheStore {
-      place += [.etcdCA, .etcd(etcd), .etcdRights(etcd), .etcdWatch(etcd)]
-    }
-    return [place + [.sealedKey(sealed), .sealedProbe(sealed)] + groups] + others
+    // First, since groups cannot be fixed while the lock directory is open to others.
+    guard settings.kind.takesKey else { return [[.lockDirectory], keyring + [.probe] + groups] + others }
+    let place: [Check] = [.secretPortal, .sealedFiles, .etcdCA, .etcd, .etcdRights, .etcdWatch]
+    return [(settings.usesKeyring ? keyring : []) + place + [.sealedKey, .sealedProbe] + groups] + others
   }
 
   /// The checks of what is beside the store.

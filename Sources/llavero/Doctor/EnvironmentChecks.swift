@@ -102,7 +102,8 @@ extension Check {
 
   /// Checks the certificates that are trusted for etcd alone.
   static let etcdCA = Check(name: "etcd_ca") { setup in
-    guard let path = setup.options.settings.etcdCA else { return [] }
+    let settings = setup.options.settings
+    guard settings.kind == .etcd, let path = settings.etcdCA else { return [] }
     return trust(
       in: path, for: " for etcd", variable: Setting.etcdCA.variable, otherwise: "those of other connections")
   }

@@ -3,38 +3,37 @@ import TokenCache
 
 extension Check {
   /// Checks the members of etcd's cluster: version, leader, clock and database size.
-  static func etcd(_ store: EtcdCacheStore) -> Check {
-    Check(name: "etcd") { _ in
-      let responses = Array(zip(store.endpoints, await store.members()))
-      let members = responses.compactMap { endpoint, response in
-        (try? response.get()).map { (endpoint: endpoint, member: $0) }
-      }
-      var findings = responses.flatMap { (endpoint, response) -> [Finding] in
-        switch response {
-        case .success(let member): state(of: member, at: endpoint)
-        case .failure(let error):
-          members.isEmpty
-            ? .problem(error)
-            : .warning(
-              "\(endpoint): \((error.underlyingError as? EtcdFailure)?.outageReason ?? error.message)",
-              advice: error.toolAdvice)
-        }
-      }
-      guard !members.isEmpty else { return findings }
-      if !members.contains(where: { $0.member.isLeader }) {
-        findings += .warning(
-          "The leader is not among the endpoints.", advice: "Name all members in the store's address.")
-      }
-      findings += space(members.map { $0.member })
-      for (endpoint, member) in members {
-        // The largest accepted difference, in seconds.
-        guard let offset = member.clockOffset, abs(offset) > 5 else { continue }
-        findings += .warning(
-          "The clock of \(endpoint) is \(Int(abs(offset).rounded())) s \(offset > 0 ? "ahead" : "behind").",
-          advice: "etcd does not depend on clocks, but tokens expire by this machine's: timedatectl status")
-      }
-      return findings
+  static let etcd = Check(name: "etcd") { setup in
+    guard let store = setup.store as? EtcdCacheStore else { return [] }
+    let responses = Array(zip(store.endpoints, await store.members()))
+    let members = responses.compactMap { endpoint, response in
+      (try? response.get()).map { (endpoint: endpoint, member: $0) }
     }
+    var findings = responses.flatMap { (endpoint, response) -> [Finding] in
+      switch response {
+      case .success(let member): state(of: member, at: endpoint)
+      case .failure(let error):
+        members.isEmpty
+          ? .problem(error)
+          : .warning(
+            "\(endpoint): \((error.underlyingError as? EtcdFailure)?.outageReason ?? error.message)",
+            advice: error.toolAdvice)
+      }
+    }
+    guard !members.isEmpty else { return findings }
+    if !members.contains(where: { $0.member.isLeader }) {
+      findings += .warning(
+        "The leader is not among the endpoints.", advice: "Name all members in the store's address.")
+    }
+    findings += space(members.map { $0.member })
+    for (endpoint, member) in members {
+      // The largest accepted difference, in seconds.
+      guard let offset = member.clockOffset, abs(offset) > 5 else { continue }
+      findings += .warning(
+        "The clock of \(endpoint) is \(Int(abs(offset).rounded())) s \(offset > 0 ? "ahead" : "behind").",
+        advice: "etcd does not depend on clocks, but tokens expire by this machine's: timedatectl status")
+    }
+    return findings
   }
 
   private static func state(of member: EtcdMember, at endpoint: String) -> [Finding] {
@@ -78,26 +77,24 @@ extension Check {
   }
 
   /// Checks whether etcd's user may read and write below the store's prefix.
-  static func etcdRights(_ store: EtcdCacheStore) -> Check {
-    Check(name: "etcd_rights") { _ in
-      do throws(CacheError) {
-        try await store.checkRights()
-        return .ok("etcd's user may read and write below the prefix.")
-      } catch {
-        return .problem(error)
-      }
+  static let etcdRights = Check(name: "etcd_rights") { setup in
+    guard let store = setup.store as? EtcdCacheStore else { return [] }
+    do throws(CacheError) {
+      try await store.checkRights()
+      return .ok("etcd's user may read and write below the prefix.")
+    } catch {
+      return .problem(error)
     }
   }
 
   /// Checks whether etcd reports changes.
-  static func etcdWatch(_ store: EtcdCacheStore) -> Check {
-    Check(name: "etcd_watch") { _ in
-      do throws(CacheError) {
-        let age = try await store.watchAge(of: Settings.current.group ?? .default)
-        return .ok("etcd reports changes; last confirmed \(Int(age / .milliseconds(1))) ms ago.")
-      } catch {
-        return .warning(error.message, advice: error.toolAdvice)
-      }
+  static let etcdWatch = Check(name: "etcd_watch") { setup in
+    guard let store = setup.store as? EtcdCacheStore else { return [] }
+    do throws(CacheError) {
+      let age = try await store.watchAge(of: Settings.current.group ?? .default)
+      return .ok("etcd reports changes; last confirmed \(Int(age / .milliseconds(1))) ms ago.")
+    } catch {
+      return .warning(error.message, advice: error.toolAdvice)
     }
   }
 }

@@ -9,6 +9,7 @@ import TokenCache
 extension Check {
   /// Checks whether the Secret portal has a key for this program. It requests none.
   static let secretPortal = Check(name: "secret_portal") { setup in
+    guard setup.options.settings.key == .portal else { return [] }
     try await BlockingQueue(label: "llavero.portal").run(
       timeout: .seconds(25), onCancel: .cancelled, onTimeout: .timedOut
     ) { (cancellable) throws(SecretPortalError) in
@@ -23,23 +24,22 @@ extension Check {
   }
 
   /// Checks the owner and the mode of the file store's directories.
-  static func sealedFiles(_ store: EncryptedFileCacheStore) -> Check {
-    Check(name: "sealed_files") { _ in
-      let root = try store.path()
-      let shared = sharing(try store.sharing(), root)
-      guard FileStatus(root) != nil else {
-        return shared.isEmpty
-          ? .ok("There is no file store in \(root) yet; the first write makes it.") : shared
-      }
-      let groups = try store.path(of: nil)
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
-      let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
-      let findings =
-        (directories + directories.map { "\($0)/lock" }).flatMap {
-          [Finding].ofAccess(to: $0, advice: "The store does not use it. Find out which program made it.")
-        } + shared
-      return findings.isEmpty ? .ok("The file store in \(root) is closed to others.") : findings
+  static let sealedFiles = Check(name: "sealed_files") { setup in
+    guard let store = setup.store as? EncryptedFileCacheStore else { return [] }
+    let root = try store.path()
+    let shared = sharing(try store.sharing(), root)
+    guard FileStatus(root) != nil else {
+      return shared.isEmpty
+        ? .ok("There is no file store in \(root) yet; the first write makes it.") : shared
     }
+    let groups = try store.path(of: nil)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: groups)) ?? []
+    let directories = [root, groups] + names.sorted().map { "\(groups)/\($0)" }
+    let findings =
+      (directories + directories.map { "\($0)/lock" }).flatMap {
+        [Finding].ofAccess(to: $0, advice: "The store does not use it. Find out which program made it.")
+      } + shared
+    return findings.isEmpty ? .ok("The file store in \(root) is closed to others.") : findings
   }
 
   /// Returns a finding about a network file system.
@@ -59,28 +59,27 @@ extension Check {
   }
 
   /// Checks whether the key opens the file or etcd store. On a terminal it asks for a passphrase.
-  static func sealedKey(_ store: any SealedStore) -> Check {
-    Check(name: "store_key") { _ in
-      do throws(CacheError) {
-        return try await store.open(makingStore: false) ? .ok("The key opens the store.") : []
-      } catch {
-        guard error.code == .locked else { return .problem(error) }
-        return .warning("\(error.message) The store's contents were not checked.", advice: error.toolAdvice)
-      }
+  static let sealedKey = Check(name: "store_key") { setup in
+    guard let store = setup.store as? any SealedStore else { return [] }
+    do throws(CacheError) {
+      return try await store.open(makingStore: false) ? .ok("The key opens the store.") : []
+    } catch {
+      guard error.code == .locked else { return .problem(error) }
+      return .warning("\(error.message) The store's contents were not checked.", advice: error.toolAdvice)
     }
   }
 
   /// Checks that a file or etcd store keeps what it is given: writes, reads and removes a group of its own.
-  static func sealedProbe(_ store: any SealedStore) -> Check {
-    Check(name: "probe") { _ in
-      // This makes no store.
-      guard try await store.open(makingStore: false) else { return [] }
-      guard let fault = try await store.probe() else {
-        return .ok("A group was written, read and removed.")
-      }
-      let place = store is EtcdCacheStore ? "etcd's log" : "the disk and its file system: journalctl -k"
-      return .problem(fault, advice: "Check \(place)")
+  static let sealedProbe = Check(name: "probe") { setup in
+    // This makes no store.
+    guard let store = setup.store as? any SealedStore, try await store.open(makingStore: false) else {
+      return []
     }
+    guard let fault = try await store.probe() else {
+      return .ok("A group was written, read and removed.")
+    }
+    let place = store is EtcdCacheStore ? "etcd's log" : "the disk and its file system: journalctl -k"
+    return .problem(fault, advice: "Check \(place)")
   }
 }
 
