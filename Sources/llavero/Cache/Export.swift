@@ -67,16 +67,15 @@ struct Export: AsyncParsableCommand, GroupCommand {
 
   func run() async throws {
     let target = try target
-    switch target {
-    case .store(let address):
+    if case .store(let address) = target {
       return try await Transfer.copy(
         group, from: store, to: side.store(at: address, beside: store), isDryRun: isDryRun, output,
         verb: "exported", progress: "Exporting", optionForOther: "--store")
-    case .file("-") where Terminal.output.isTerminal && !reveal:
+    }
+    if case .file("-") = target, Terminal.output.isTerminal, !reveal {
       throw Failure(
         "reveal_required", "The export would print every token to the terminal.", code: .usage,
         advice: "Name a file, pipe it to a program, or add --reveal.")
-    default: break
     }
     let cache = try cache
     let snapshot = try await cache.snapshot()

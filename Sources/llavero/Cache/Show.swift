@@ -90,7 +90,6 @@ struct Show: AsyncParsableCommand, GroupCommand {
     "token_type", "username",
   ]
 
-  /// Prints names and values in two columns, with an optional heading.
   private static func print(_ lines: [(name: String, value: String)], under heading: String? = nil) {
     if let heading { Terminal.out("\n" + Terminal.output.styled(heading, .bold)) }
     let names = lines.map { printable($0.name) }

@@ -47,7 +47,6 @@ struct Transfer: Encodable {
     }
   }
 
-  /// Compares documents for a dry run.
   init(
     preview document: CacheDocument, into before: CacheDocument, _ clouds: CloudInstances,
     group: KeychainGroup, peer: String? = nil
@@ -60,7 +59,6 @@ struct Transfer: Encodable {
     records = after.listed(at: now).filter { old[$0.summary.id] != $0.fields }.map(\.summary)
   }
 
-  /// Checks that the whole group was readable.
   static func check(_ snapshot: CacheSnapshot, _ what: String, of group: KeychainGroup) throws {
     guard snapshot.problems.contains(where: \.hidesRecords) else { return }
     throw Failure(

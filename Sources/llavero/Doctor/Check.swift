@@ -10,7 +10,6 @@ struct Check: Sendable {
   /// Finds something, preferably one thing. An error that it throws becomes a problem.
   let examine: @Sendable (CheckedSetup) async throws -> [Finding]
 
-  /// Returns the findings, including one for a check that failed.
   func findings(_ setup: CheckedSetup) async -> [Finding] {
     do {
       return try await examine(setup)

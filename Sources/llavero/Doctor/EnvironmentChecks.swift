@@ -100,7 +100,6 @@ extension Check {
     return trust(in: path, variable: variable, otherwise: "the system's")
   }
 
-  /// Checks the certificates that are trusted for etcd alone.
   static let etcdCA = Check(name: "etcd_ca") { setup in
     let settings = setup.options.settings
     guard settings.kind == .etcd, let path = settings.etcdCA else { return [] }

@@ -76,7 +76,6 @@ extension Check {
       advice: "Compact it, or set --auto-compaction-retention; then \"etcdctl defrag\" frees the space.")
   }
 
-  /// Checks whether etcd's user may read and write below the store's prefix.
   static let etcdRights = Check(name: "etcd_rights") { setup in
     guard let store = setup.store as? EtcdCacheStore else { return [] }
     do throws(CacheError) {
@@ -87,7 +86,6 @@ extension Check {
     }
   }
 
-  /// Checks whether etcd reports changes.
   static let etcdWatch = Check(name: "etcd_watch") { setup in
     guard let store = setup.store as? EtcdCacheStore else { return [] }
     do throws(CacheError) {

@@ -3,7 +3,6 @@ import SecretService
 import TokenCache
 
 extension Check {
-  /// Checks the session bus, on which the keyring is reached.
   static let sessionBus = Check(name: "session_bus") { setup in
     let queue = BlockingQueue(label: "llavero.doctor")
     do throws(SecretServiceError) {
@@ -25,7 +24,6 @@ extension Check {
     }
   }
 
-  /// Checks which program provides the Secret Service.
   static let service = Check(name: "secret_service") { setup in
     do throws(SecretServiceError) {
       let provider = try await Provider(setup.client)
@@ -49,7 +47,6 @@ extension Check {
     }
   }
 
-  /// Checks whether secrets are encrypted on the bus.
   static let encryption = Check(name: "encryption") { setup in
     let algorithms = try await setup.client.perform {
       (connection, cancellable) throws(SecretServiceError) in
@@ -64,7 +61,6 @@ extension Check {
       advice: "A program that can monitor this bus sees them. Use another keyring, such as gnome-keyring.")
   }
 
-  /// Checks whether the keyring can ask for its password.
   static let prompt = Check(name: "prompt") { setup in
     let provider = try await Provider(setup.client)
     guard let obstacle = try await obstacle(setup, provider) else {

@@ -42,7 +42,6 @@ extension Check {
     return findings.isEmpty ? .ok("The file store in \(root) is closed to others.") : findings
   }
 
-  /// Returns a finding about a network file system.
   private static func sharing(_ sharing: FileSharing, _ root: String) -> [Finding] {
     let advice = "Use a directory of this machine: --store file:DIR, or export XDG_DATA_HOME=…"
     return switch sharing {
@@ -69,7 +68,6 @@ extension Check {
     }
   }
 
-  /// Checks that a file or etcd store keeps what it is given: writes, reads and removes a group of its own.
   static let sealedProbe = Check(name: "probe") { setup in
     // This makes no store.
     guard let store = setup.store as? any SealedStore, try await store.open(makingStore: false) else {

@@ -23,7 +23,6 @@ struct AppOptions: ParsableArguments {
   var origin: TokenOrigin?
 }
 
-/// A command for a client.
 protocol ClientCommand: GroupCommand {
   var appOptions: AppOptions { get }
 }
@@ -151,19 +150,18 @@ struct ScopeOptions: ParsableArguments {
   @Option(name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"))
   var named: [String] = []
 
-  /// What the command line says.
-  var namedScopes: [String] { named.flatMap(scopeList) }
+  /// What the command line says. White space alone is a scope, which no request takes.
+  var namedScopes: [String] {
+    named.flatMap { text in
+      let scopes = text.split(separator: " ").map(String.init)
+      return scopes.isEmpty ? [text] : scopes
+    }
+  }
 
   var scopes: [String] {
     let scopes = named.isEmpty ? Settings.current.scopes ?? [] : namedScopes
     return scopes.isEmpty ? ["User.Read"] : scopes
   }
-}
-
-/// The scopes in one option. White space alone is one, which no request takes.
-func scopeList(_ text: String) -> [String] {
-  let scopes = text.split(separator: " ").map(String.init)
-  return scopes.isEmpty ? [text] : scopes
 }
 
 /// A command for which a person may have to sign in before.

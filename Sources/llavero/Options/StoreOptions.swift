@@ -7,7 +7,6 @@ import SecretService
 import TokenCache
 
 struct StoreOptions: ParsableArguments {
-  /// The store that the command line names.
   @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"), transform: StoreAddress.init(_:))
   var address: StoreAddress?
 
@@ -66,8 +65,6 @@ struct StoreOptions: ParsableArguments {
   /// What the command line, the environment and the configuration say of the store.
   var settings: StoreSettings { named.over(Settings.current.store) }
 
-  /// The store that was chosen.
-  ///
   /// - Throws: `ConfigurationError` where it lacks something, such as a key, and where tokens are borrowed; `CacheError`
   ///   for invalid endpoints and prefixes.
   var store: any CacheStore {
@@ -124,8 +121,6 @@ extension ArgumentHelp {
 extension KeyChoice: ExpressibleByArgument {}
 
 extension Terminal {
-  /// Asks for a passphrase or password.
-  ///
   /// - Throws: `CacheError` where there is no terminal, or two new passphrases differ.
   static func ask(_ question: SecretQuestion) throws(CacheError) -> SecretBytes {
     switch question {
@@ -162,7 +157,6 @@ extension Terminal {
 protocol GroupCommand {
   var groupOption: GroupOption { get }
   var storeOptions: StoreOptions { get }
-  /// The store that it uses.
   var store: StoreOptions { get }
 }
 

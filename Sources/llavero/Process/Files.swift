@@ -2,7 +2,6 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 
-/// The name of an input in messages.
 func inputName(_ path: String) -> String { path == "-" ? "Standard input" : path }
 
 /// Reads a file that the command line names, or standard input for `-`.

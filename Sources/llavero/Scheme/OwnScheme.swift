@@ -32,9 +32,8 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
     "opera", "pop", "pop3", "pres", "prefs", "ptp", "recent", "resource", "rmi", "rsync", "rtmp", "rtsp",
     "rtspu", "search", "sftp", "sgn", "shttp", "sip", "sips", "skype", "smb", "smp", "sms", "smsto", "smtp",
     "snews", "snmp", "ssh", "steam", "stun", "stuns", "svn", "tag", "tel", "telnet", "tftp", "tg",
-    "thismessage",
-    "trash", "turn", "turns", "tv", "udp", "unknown", "unreal", "urn", "vbscript", "vemmi", "view-source",
-    "vnc", "wais", "webcal", "webcals", "ws", "wss", "xmpp", "z39.50", "z39.50r", "z39.50s",
+    "thismessage", "trash", "turn", "turns", "tv", "udp", "unknown", "unreal", "urn", "vbscript", "vemmi",
+    "view-source", "vnc", "wais", "webcal", "webcals", "ws", "wss", "xmpp", "z39.50", "z39.50r", "z39.50s",
   ]
 
   /// Schemes of browsers' own pages, web apps, version control and Microsoft's programs.

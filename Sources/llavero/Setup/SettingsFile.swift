@@ -24,7 +24,6 @@ struct SettingsFile {
     }
   }
 
-  /// A setting's value as the file has it.
   subscript(name: String) -> String? {
     (try? KeyFile(text.contents))?[Self.group][name]
   }

@@ -88,7 +88,6 @@ struct Members: Encodable, ExpressibleByDictionaryLiteral {
 }
 
 extension String {
-  /// The number of terminal columns that the text takes.
   var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 
   /// The text cut to a number of columns, with an ellipsis where it was cut.

@@ -175,7 +175,6 @@ struct Lend: AsyncParsableCommand, SignsIn {
 }
 
 extension Borrower {
-  /// A description for people.
   var name: String {
     var words: [String] = []
     if let process { words.append("process \(process)" + (command.map { " (\($0))" } ?? "")) }
