@@ -79,13 +79,6 @@ struct List: AsyncParsableCommand, GroupCommand {
       }
     }
     if let failure, groups.isEmpty { throw failure }
-    try print(groups, output)
-    if let failure { throw failure }
-  }
-
-  private static func print(_ groups: [(name: String, contents: CacheSnapshot)], _ output: OutputOptions)
-    throws
-  {
     if output.json {
       let list = groups.map { name, contents -> Members in
         [
@@ -93,18 +86,21 @@ struct List: AsyncParsableCommand, GroupCommand {
           "records": contents.document.recordCount, "problems": contents.problems.map(\.members),
         ]
       }
-      return try Terminal.out(["groups": list])
+      try Terminal.out(["groups": list])
+    } else if groups.isEmpty {
+      Terminal.note("No keychain groups in the store.")
+    } else {
+      Table(
+        [
+          .init("GROUP", minimum: 20), "ACCOUNTS", "RECORDS",
+          .init("PROBLEMS") { $0 == "0" ? nil : .yellow },
+        ],
+        rows: groups.map { name, contents in
+          let (document, problems) = (contents.document, contents.problems)
+          return [name, "\(document.accountCount)", "\(document.recordCount)", "\(problems.count)"]
+        }
+      ).print()
     }
-    guard !groups.isEmpty else { return Terminal.note("No keychain groups in the store.") }
-    Table(
-      [
-        .init("GROUP", minimum: 20), "ACCOUNTS", "RECORDS",
-        .init("PROBLEMS") { $0 == "0" ? nil : .yellow },
-      ],
-      rows: groups.map { name, contents in
-        let counts = [contents.document.accountCount, contents.document.recordCount, contents.problems.count]
-        return [name] + counts.map(String.init)
-      }
-    ).print()
+    if let failure { throw failure }
   }
 }

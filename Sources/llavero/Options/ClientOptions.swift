@@ -185,13 +185,10 @@ extension SignsIn {
     return try networkClient(minimumValidity: minimumValidity, broker: broker.policy, cache: opened)
   }
 
-  /// What to do where a sign-in is needed. A borrower cannot sign in here.
+  /// What to do where a sign-in is needed: the command, as a shell takes it. What the environment and the configuration say
+  /// holds for that one, too. A borrower cannot sign in here.
   var signInAdvice: String {
-    store.socket == nil ? "Sign in with \"\(signInCommand)\"." : LoanBroker.signInAdvice
-  }
-
-  /// The sign-in that helps, as a shell takes it. What the environment and the configuration say holds for that one, too.
-  var signInCommand: String {
+    if store.socket != nil { return LoanBroker.signInAdvice }
     let options = [
       ("client", appOptions.client), ("authority", appOptions.authority), ("tenant", appOptions.tenant),
       ("group", groupOption.named?.name), ("broker", broker.named?.rawValue),
@@ -200,7 +197,8 @@ extension SignsIn {
     // Only a user name can be proposed to the browser.
     let name = account.named.flatMap { $0.contains("@") ? ["--account", $0] : nil } ?? []
     let words = ["llavero", "login"] + (options + scopes).flatMap(\.self) + name
-    return store.beforeCommand + words.map(shellQuoted).joined(separator: " ") + store.repeated
+    let command = store.beforeCommand + words.map(shellQuoted).joined(separator: " ") + store.repeated
+    return "Sign in with \"\(command)\"."
   }
 }
 

@@ -37,22 +37,21 @@ enum HelpText {
   /// An error in a command line: one line, and another with a suggestion or the help's command. The message is the
   /// argument parser's, and the arguments are without the program.
   static func usageError(_ message: String, in arguments: [String]) -> Failure {
-    var commands: [any ParsableCommand.Type] = [Llavero.self]
-    var rest = arguments[...]
-    while let command = rest.first.flatMap({ commands.last?.subcommand(named: $0) }) {
-      commands.append(command)
-      rest = rest.dropFirst()
+    var (path, rest) = ("llavero", arguments[...])
+    // Closures: Swift 6.3 crashes over key paths of metatypes.
+    var commands = Llavero.configuration.subcommands.map { $0.configuration }
+    while let command = commands.first(where: { $0.commandName == rest.first }) {
+      path += " " + rest.removeFirst()
+      commands = command.subcommands.map { $0.configuration }
     }
-    let path = commands.map { $0.ownName }.joined(separator: " ")
+    let names = commands.filter(\.shouldDisplay).compactMap(\.commandName)
     var text = oneLine(message)
     var hint: String?
     if let suggestion = text.firstMatch(of: /\.? Did you mean '(.*?)'\?/) {
       hint = "Did you mean \(suggestion.output.1)?"
       text.replaceSubrange(suggestion.range, with: "")
     }
-    if let word = rest.first, !word.hasPrefix("-"), let names = commands.last?.visibleSubcommands,
-      !names.isEmpty
-    {
+    if let word = rest.first, !word.hasPrefix("-"), !names.isEmpty {
       text = "Unknown command '\(word)'"
       hint = suggestion(for: word, among: names).map { "Did you mean \($0)?" }
     }
@@ -79,18 +78,5 @@ enum HelpText {
   private static func distance(_ one: String, _ other: String) -> Int {
     let difference = one.difference(from: other)
     return max(difference.insertions.count, difference.removals.count)
-  }
-}
-
-extension ParsableCommand {
-  fileprivate static var ownName: String { configuration.commandName ?? "llavero" }
-
-  fileprivate static var visibleSubcommands: [String] {
-    // Closures: Swift 6.3 crashes over key paths of metatypes.
-    configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay).compactMap(\.commandName)
-  }
-
-  fileprivate static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
-    configuration.subcommands.first { $0.configuration.commandName == name }
   }
 }

@@ -109,9 +109,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       result.warnings.append("No client ID set. Signing in needs one: llavero setup --client YOUR-APP-ID")
     }
     if !dryRun, credential == nil { try file.write() }
-    let protection = Protection(store.settings.kind, key: store.settings.key)
     if let unknown = Settings.current.unknown { result.warnings.append(unknown.message) }
-    (result.protects, result.doesNotProtect) = (protection.protects, protection.doesNotProtect)
+    (result.protects, result.doesNotProtect) = store.settings.protection
     if output.json { return Terminal.out(try json(result)) }
     show(result)
   }

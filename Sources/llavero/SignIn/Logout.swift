@@ -53,8 +53,19 @@ struct Logout: AsyncParsableCommand, SignsIn {
         if error.code == .cancelled { break }
       }
     }
-    if found.accounts.isEmpty && !output.json { Terminal.note("No account is signed in.") }
-    try report(signedOut, of: client)
+    if output.json {
+      let members = signedOut.map { account -> Members in
+        ["home_account_id": account.homeAccountID, "username": account.username]
+      }
+      try Terminal.out([
+        "group": client.cache.group.name, "client_id": client.configuration.clientID, "signed_out": members,
+      ])
+    } else if found.accounts.isEmpty {
+      Terminal.note("No account is signed in.")
+    }
+    for account in signedOut where !output.json {
+      Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
+    }
     if let failure { throw failure }
     // If no browser starts, the tokens are removed all the same, and each account's page is shown.
     for account in signedOut where browser {
@@ -69,20 +80,6 @@ struct Logout: AsyncParsableCommand, SignsIn {
     // An unreadable shard may hold more accounts.
     if all { try snapshot.checkComplete() }
     if let failure = found.brokerFailure { throw failure }
-  }
-
-  private func report(_ accounts: [Account], of client: PublicClient) throws {
-    if output.json {
-      return try Terminal.out([
-        "group": client.cache.group.name, "client_id": client.configuration.clientID,
-        "signed_out": accounts.map {
-          ["home_account_id": $0.homeAccountID, "username": $0.username] as Members
-        },
-      ])
-    }
-    for account in accounts {
-      Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
-    }
   }
 
   private func accounts(
