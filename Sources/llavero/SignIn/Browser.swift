@@ -9,7 +9,7 @@ extension BrowserAuthenticator {
     let browser = SystemBrowser { Terminal.errors.write($0) }
     return BrowserAuthenticator(port: port) { page throws(IdentityError) in
       // The browser may be on another desktop.
-      Terminal.note("If no browser opens, open this page yourself: " + page.printableAddress)
+      Terminal.note("If no browser opens, open this page yourself: " + printable(page.address.absoluteString))
       try await browser.open(page.launchAddress)
     }
   }
@@ -47,7 +47,7 @@ struct RemoteBrowser: WebAuthenticator {
   }
 
   private static func show(_ page: SignInPage, takesAddresses: Bool) {
-    var text = "Open this page in a browser where you sit:\n\n  \(page.printableAddress)\n"
+    var text = "Open this page in a browser where you sit:\n\n  \(printable(page.address.absoluteString))\n"
     if let port = page.port {
       text += """
 
@@ -66,10 +66,6 @@ struct RemoteBrowser: WebAuthenticator {
     }
     Terminal.errors.write(text)
   }
-}
-
-extension SignInPage {
-  fileprivate var printableAddress: String { printable(address.absoluteString) }
 }
 
 /// The ssh command that forwards a port of the person's machine to the same port of this one, where the browser's response

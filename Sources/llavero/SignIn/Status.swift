@@ -28,12 +28,7 @@ struct Status: AsyncParsableCommand, SignsIn {
 
   /// An account with the tokens that a line of the table is about each.
   private struct Line {
-    struct Token {
-      let tenantID: String?
-      let scopes: [String]
-      let end: Date?
-      let state: RecordSummary.State?
-    }
+    typealias Token = (tenantID: String?, scopes: [String], end: Date?, state: RecordSummary.State?)
 
     let account: Account
     let origin: AccountOrigin
@@ -90,9 +85,7 @@ struct Status: AsyncParsableCommand, SignsIn {
       return Line(
         account: account, origin: AccountOrigin(of: account, renews: renews), renews: renews,
         tokens: (tokens[account.homeAccountID.lowercased()] ?? []).map {
-          Line.Token(
-            tenantID: $0.realm, scopes: ($0.target ?? "").split(separator: " ").map(String.init),
-            end: $0.expiresOn, state: $0.state)
+          ($0.realm, ($0.target ?? "").split(separator: " ").map(String.init), $0.expiresOn, $0.state)
         })
     }
     let problems = snapshot?.problems ?? []
@@ -117,9 +110,7 @@ struct Status: AsyncParsableCommand, SignsIn {
     let (client, terms) = try await borrowingClient(of: lender)
     let line = Line(
       account: try await client.account(named: account.named), origin: .lender, renews: false,
-      tokens: terms.scopes.map {
-        Line.Token(tenantID: terms.tenantID, scopes: $0, end: terms.end, state: .lent)
-      })
+      tokens: terms.scopes.map { (terms.tenantID, $0, terms.end, .lent) })
     guard output.json else { return Self.printTable(of: [line], now: Date()) }
     try Terminal.out([
       "group": client.cache.group.name, "client_id": terms.clientID, "accounts": [line.members],

@@ -12,8 +12,8 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Whether it lays out text of several lines.
-  fileprivate var isLayout: Bool { self == "\n" || self == "\t" }
+  /// The same in text of several lines.
+  fileprivate var isUnsafeInLines: Bool { isUnsafe && self != "\n" && self != "\t" }
 }
 
 /// Text from a cache or another untrusted source, safe to print on one line.
@@ -23,24 +23,20 @@ func printable(_ text: String) -> String {
 
 /// Text of several lines, safe to print.
 func printableLines(_ text: String) -> String {
-  String(
-    String.UnicodeScalarView(
-      text.unicodeScalars.map { $0.isUnsafe && !$0.isLayout ? "\u{FFFD}" : $0 }))
+  String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isUnsafeInLines ? "\u{FFFD}" : $0 }))
 }
 
 /// Escapes characters that are unsafe to print. The JSON keeps its meaning: only strings can hold them.
 func printableJSON(_ json: String) -> String {
-  guard json.unicodeScalars.contains(where: { $0.isUnsafe && !$0.isLayout }) else { return json }
+  guard json.unicodeScalars.contains(where: \.isUnsafeInLines) else { return json }
   var safe = ""
   for scalar in json.unicodeScalars {
-    guard scalar.isUnsafe && !scalar.isLayout else {
+    guard scalar.isUnsafeInLines else {
       safe.unicodeScalars.append(scalar)
       continue
     }
-    for unit in String(scalar).utf16 {
-      let digits = String(unit, radix: 16)
-      safe += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }
+    // The digit before the four is dropped.
+    for unit in scalar.utf16 { safe += "\\u" + String(0x10000 + Int(unit), radix: 16).dropFirst() }
   }
   return safe
 }
