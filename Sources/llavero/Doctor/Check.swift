@@ -100,9 +100,10 @@ extension [Finding] {
     guard status.isOwn, status.isDirectory || status.isRegular else {
       return .problem("\(path) is a link or belongs to another user.", advice: advice)
     }
-    guard status.isOpenToOthers else { return [] }
+    guard status.mode & 0o077 != 0 else { return [] }
     return .fixable(.problem, "\(path) is open to others, and is not used for that reason.") {
-      try FileStatus.close(path)
+      let mode = FileStatus(path)?.mode ?? 0
+      try FileManager.default.setAttributes([.posixPermissions: mode & 0o700], ofItemAtPath: path)
     }
   }
 }

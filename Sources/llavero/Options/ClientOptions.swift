@@ -102,8 +102,7 @@ extension ClientCommand {
         .invalidParameter, "The tokens that are lent are those of the client \(terms.clientID).",
         advice: "Leave out --client.")
     }
-    guard named.map({ $0.host == terms.authority.host && ($0.kind == .aad || $0 == terms.authority) }) ?? true
-    else {
+    if let named, named.host != terms.authority.host || named.kind != .aad && named != terms.authority {
       throw IdentityError(
         .invalidParameter, "The tokens that are lent are issued by \(terms.authority).",
         advice: "Leave out --authority.")
