@@ -50,8 +50,11 @@ struct PeerOptions: ParsableArguments {
     let attributes = Dictionary(attributes.map { ($0.name, $0.value) }) { $1 }
     switch library {
     case .python: return .msalExtensions(location: location, schema: schema, attributes: attributes)
-    case .dotNet: return .dotNet(location: location, schema: try requiredSchema, attributes: attributes)
-    case .go: return .go(location: location, schema: try requiredSchema, attributes: attributes)
+    case .dotNet, .go:
+      guard let schema else { throw ValidationError("Add --schema: the name that the program gives.") }
+      return library == .go
+        ? .go(location: location, schema: schema, attributes: attributes)
+        : .dotNet(location: location, schema: schema, attributes: attributes)
     case .node:
       guard let service = attributes["service"], let account = attributes["account"] else {
         throw ValidationError("Add --attribute service=... and --attribute account=...")
@@ -67,13 +70,6 @@ struct PeerOptions: ParsableArguments {
     case go = "msal-extensions-go"
     case node = "msal-node-extensions"
     case file
-  }
-
-  private var requiredSchema: String {
-    get throws {
-      guard let schema else { throw ValidationError("Add --schema: the name that the program gives.") }
-      return schema
-    }
   }
 }
 

@@ -19,8 +19,6 @@ struct OwnScheme: ExpressibleByArgument, Equatable, Sendable {
     Self.reserved.contains(name) || Self.reservedBeginnings.contains { name.hasPrefix($0) }
   }
 
-  static let advice = "Use a scheme of the app's own, such as msauth.com.example.mail."
-
   /// From IANA's registry, and other schemes of desktops and browsers.
   private static let reserved: Set<String> = [
     "about", "acct", "admin", "afp", "aim", "apt", "archive", "blob", "burn", "callto", "chrome", "cid",

@@ -48,9 +48,13 @@ struct Scheme: ParsableCommand {
 
     func validate() throws {
       guard !scheme.isReserved else {
-        throw ValidationError("\(scheme.name) is not a scheme of an app. \(OwnScheme.advice)")
+        throw ValidationError(
+          "\(scheme.name) is not a scheme of an app. "
+            + "Use a scheme of the app's own, such as msauth.com.example.mail.")
       }
-      guard !([program, name ?? "-"] + arguments).contains(where: \.hasControlCharacters), name != "" else {
+      let words = ([program, name ?? "-"] + arguments).joined()
+      let hasControls = words.unicodeScalars.contains { $0.properties.generalCategory == .control }
+      guard !hasControls, name != "" else {
         throw ValidationError("A desktop file has no control characters and no empty name.")
       }
     }
@@ -195,11 +199,5 @@ struct Scheme: ParsableCommand {
         }
       ).print()
     }
-  }
-}
-
-extension String {
-  fileprivate var hasControlCharacters: Bool {
-    unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }
