@@ -63,10 +63,8 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .keyring: "keyring"
-    case .file(nil): "file"
-    case .file(let directory?): "file:" + directory
-    case .etcd(nil): "etcd"
-    case .etcd(let cluster?): cluster.description
+    case .file(let directory): directory.map { "file:" + $0 } ?? "file"
+    case .etcd(let cluster): cluster?.description ?? "etcd"
     }
   }
 

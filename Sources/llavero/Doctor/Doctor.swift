@@ -60,7 +60,7 @@ struct Doctor: AsyncParsableCommand {
     var place: any CacheStore = InMemoryStore()
     let chains: [[Check]]
     if let lender = try store.lender {
-      chains = [[.lender(lender, at: "unix:\(try store.lenderSocket ?? "")")]]
+      chains = [[.lender(lender, at: "unix:\(store.socket ?? "")")]]
     } else {
       do {
         place = try store.store

@@ -195,20 +195,15 @@ extension StoreOptions {
   /// The socket at which tokens are borrowed; `nil` where they are stored.
   var socket: String? { (origin ?? Settings.current.origin)?.socket }
 
-  /// The same; an error of code `usage` where the command line names a store besides.
-  var lenderSocket: String? {
-    get throws(Failure) {
-      guard let path = socket, named != StoreSettings() else { return socket }
-      throw Failure(
-        "borrowed", "Tokens are borrowed from unix:\(path), and the command line names a store.",
-        code: .usage, advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
-    }
-  }
-
-  /// The lender; `nil` where tokens are stored.
+  /// The lender; `nil` where tokens are stored. An error of code `usage` where the command line names a store besides.
   var lender: LoanBroker? {
     get throws {
-      guard let path = try lenderSocket else { return nil }
+      guard let path = socket else { return nil }
+      guard named == StoreSettings() else {
+        throw Failure(
+          "borrowed", "Tokens are borrowed from unix:\(path), and the command line names a store.",
+          code: .usage, advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
+      }
       return LoanBroker(transport: try Network.transport(toLenderAt: path))
     }
   }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import GLibSupport
 import IdentityClient
 import TokenCache
 
@@ -66,8 +65,7 @@ struct Token: AsyncParsableCommand, SignsIn {
         "short_lived", "No token is valid for that long.",
         advice: "Ask for less with --min-validity, or try again later.")
     }
-    Terminal.out(
-      try (output.json ? .json : format ?? .bare).text(of: result, environment: processEnvironment()))
+    Terminal.out(try (output.json ? .json : format ?? .bare).text(of: result))
   }
 }
 
@@ -96,7 +94,7 @@ extension SignsIn {
         scopes: scopes, account: try await client.account(named: account.named), forceRefresh: forceRefresh)
     }
     var opened: TokenCacheAccessor?
-    if try store.lenderSocket == nil {
+    if store.socket == nil {
       // HTTP is not set up yet, which takes longer than everything else. The broker is asked here only if it is the only
       // source, else below, so that it is asked once.
       let client = try publicClient(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import GLibSupport
 import Glibc
 import IdentityClient
 import TokenCache
@@ -17,8 +18,8 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// What kubectl reads from an exec credential plugin.
   case execCredential = "exec-credential"
 
-  /// Formats a token, without a line break at the end. kubectl names its API version in the environment.
-  func text(of result: AuthenticationResult, environment: [String: String]) throws -> String {
+  /// Formats a token, without a line break at the end.
+  func text(of result: AuthenticationResult) throws -> String {
     guard result.isWellFormed else {
       throw Failure(
         "invalid_token", "The access token has invalid characters.",
@@ -48,7 +49,7 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .execCredential:
       try llavero.json(
         [
-          "kind": "ExecCredential", "apiVersion": Self.kubernetesVersion(environment),
+          "kind": "ExecCredential", "apiVersion": Self.kubernetesVersion(),
           "spec": ["interactive": false],
           "status": ["expirationTimestamp": result.expiresOn, "token": result.accessToken] as Members,
         ], names: .useDefaultKeys)
@@ -64,12 +65,12 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The version of kubectl's API that it asks for; the response must be of the same one.
+  /// The version of kubectl's API that it asks for in the environment; the response must be of the same one.
   /// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
-  private static func kubernetesVersion(_ environment: [String: String]) throws(Failure) -> String {
+  private static func kubernetesVersion() throws(Failure) -> String {
     struct Request: Decodable { let apiVersion: String }
     let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
-    let request = environment["KUBERNETES_EXEC_INFO"] ?? ""
+    let request = processEnvironment()["KUBERNETES_EXEC_INFO"] ?? ""
     if request.isEmpty { return versions[0] }
     let asked = (try? JSONDecoder().decode(Request.self, from: Data(request.utf8)))?.apiVersion
     if let asked, versions.contains(asked) { return asked }
