@@ -96,7 +96,7 @@ extension Transfer {
     guard !document.isEmpty || !problems.isEmpty else {
       throw Failure(
         "not_found", "No records of \(group.name) \(source.kind.place).",
-        advice: "List the groups: llavero list --groups\(from.repeated)")
+        advice: "List the groups: " + from.command(["list", "--groups"]))
     }
     var transfer = try await Transfer(
       document, into: caches[1], isDryRun: isDryRun, output, progress: progress)

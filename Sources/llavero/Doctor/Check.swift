@@ -30,11 +30,6 @@ struct CheckedSetup: Sendable {
   /// Also connects to a service that refuses to encrypt; no secret is sent to that one.
   let client = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
   let now = Date()
-
-  /// Returns a command of the tool on the same store, quoted for a shell.
-  func command(_ words: String...) -> String {
-    options.beforeCommand + "llavero " + words.map(shellQuoted).joined(separator: " ") + options.repeated
-  }
 }
 
 struct Finding: Sendable {

@@ -78,7 +78,7 @@ struct Doctor: AsyncParsableCommand {
         var worst = Finding.State.ok
         for found in await check.findings(setup) {
           let finding = await fixes?.apply(to: found, of: check.name) ?? found
-          let advice = finding.advice ?? (finding.remedy == nil ? nil : setup.command("doctor", "--fix"))
+          let advice = finding.advice ?? (finding.remedy == nil ? nil : store.command(["doctor", "--fix"]))
           if !output.json { Self.print(finding, advice) }
           lines.append([
             "check": check.name, "state": finding.state, "message": finding.message, "advice": advice,
@@ -176,7 +176,7 @@ private struct Fixes {
     do {
       removed = try await entries.remove(
         from: setup.store, isConfirmed: isConfirmed,
-        advice: "Run: " + setup.command("doctor", "--fix", "--yes"))
+        advice: "Run: " + setup.options.command(["doctor", "--fix", "--yes"]))
     } catch let error as Failure {
       refusal = refusal ?? error
       return false

@@ -153,11 +153,12 @@ extension Check {
     let message = finding.path == nil ? "\(peer.name): \(finding.detail)" : finding.detail
     switch finding.kind {
     case .plaintext:
-      return .warning(message, advice: "Move them: " + setup.command("adopt", peer.name))
+      return .warning(message, advice: "Move them: " + setup.options.command(["adopt", peer.name]))
     case .readableByOthers: return .fixable(.problem, message) { try await finding.fix() }
     case .staleLock: return .fixable(.warning, message) { try await finding.fix() }
     case .orphanedRefreshTokens:
-      return .warning(message, advice: "List them: " + setup.command("import", peer.name, "--dry-run"))
+      return .warning(
+        message, advice: "List them: " + setup.options.command(["import", peer.name, "--dry-run"]))
     case .duplicates, .copies: return .warning(message, advice: "They do no harm; \(peer.users) wrote them.")
     case .damaged: return .warning(message, advice: "Sign in again with \(peer.users).")
     }

@@ -31,7 +31,7 @@ extension Check {
     _ kind: StoreProblem.Kind, _ problems: [StoreProblem], in group: KeychainGroup, _ setup: CheckedSetup,
     _ removal: Finding.Remedy?
   ) -> [Finding] {
-    let fixing = setup.command("doctor", "--fix")
+    let fixing = setup.options.command(["doctor", "--fix"])
     let items = "\(group.name) has \(counted(problems.count, "item"))"
     switch kind {
     case .damaged:

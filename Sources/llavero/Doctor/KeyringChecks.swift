@@ -115,7 +115,7 @@ extension Check {
     }
     return .warning(
       "\(name) is locked: its contents were not checked.",
-      advice: "Let it ask for its password: " + setup.command("doctor", "--unlock"))
+      advice: "Let it ask for its password: " + setup.options.command(["doctor", "--unlock"]))
   }
 
   /// Checks that the keyring stores what it is given: writes, reads, changes and deletes an item of its own.
@@ -128,7 +128,7 @@ extension Check {
     } catch {
       let permitting =
         "KeePassXC prompts for every write. Permit it, for other commands with --unlock too: "
-        + setup.command("doctor", "--unlock")
+        + setup.options.command(["doctor", "--unlock"])
       return .problem(error, advice: error == .promptRequired ? permitting : nil)
     }
   }

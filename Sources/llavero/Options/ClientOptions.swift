@@ -195,9 +195,7 @@ extension SignsIn {
     let scopes = signInScopes.map { ["--scope", $0] }
     // Only a user name can be proposed to the browser.
     let name = account.named.flatMap { $0.contains("@") ? ["--account", $0] : nil } ?? []
-    let words = ["llavero", "login"] + (options + scopes).flatMap(\.self) + name
-    let command = store.beforeCommand + words.map(shellQuoted).joined(separator: " ") + store.repeated
-    return "Sign in with \"\(command)\"."
+    return "Sign in with \"\(store.command(["login"] + (options + scopes).flatMap(\.self) + name))\"."
   }
 }
 

@@ -85,19 +85,15 @@ struct StoreOptions: ParsableArguments {
     return access
   }
 
-  /// The beginning of a command line that uses the store here although the settings name a lender.
-  var beforeCommand: String {
-    origin == .store && Settings.current.origin?.socket != nil ? "LLAVERO_FROM=off " : ""
-  }
-
-  /// The end of a command line that is to use the same store, as a shell takes it: what this one says of the store.
-  /// What the environment and the configuration say holds for that one too, but for an open file.
-  var repeated: String {
+  /// A command on the same store, as a shell takes it, with what this command line says of the store. What the environment
+  /// and the configuration say holds for that one too, but for a lender and an open file.
+  func command(_ words: [String]) -> String {
     var given = Settings()
     given.store = named
-    var words = given.values.flatMap { ["--" + $0.setting.name, $0.text] }
+    var words = ["llavero"] + words + given.values.flatMap { ["--" + $0.setting.name, $0.text] }
     if allowsPlainSession { words.append("--allow-plain-session") }
-    let text = words.map { " " + shellQuoted($0) }.joined()
+    let isHere = origin == .store && Settings.current.origin?.socket != nil
+    let text = (isHere ? "LLAVERO_FROM=off " : "") + words.map(shellQuoted).joined(separator: " ")
     let settings = settings
     guard settings.kind.takesKey, case .passphraseDescriptor(let number)? = settings.key else { return text }
     return text + " \(number)< FILE"
