@@ -47,13 +47,12 @@ struct Export: AsyncParsableCommand, GroupCommand {
   @OptionGroup(visibility: .hidden) var former: FormerPeerOptions<TargetSide>
 
   func validate() throws {
-    switch try target {
-    case .file("-"):
+    if case .file("-") = try target {
       guard !output.json, !isDryRun else {
         throw ValidationError("--json and --dry-run require a file, a cache or a store: the export is JSON.")
       }
-    default:
-      guard !reveal else { throw ValidationError("--reveal is for standard output.") }
+    } else if reveal {
+      throw ValidationError("--reveal is for standard output.")
     }
   }
 

@@ -50,7 +50,7 @@ struct List: AsyncParsableCommand, GroupCommand {
   }
 
   static func printTable(of records: [RecordSummary], now: Date, to stream: Stream) {
-    Table(
+    Table.print(
       [
         .init("ID") { _ in .dim }, "TYPE", .init("ACCOUNT", minimum: 24), .init("TENANT", minimum: 9),
         .init("CLIENT", minimum: 9), .init("SCOPES", minimum: 16), .init("EXPIRES", style: timeStyle),
@@ -61,8 +61,7 @@ struct List: AsyncParsableCommand, GroupCommand {
           record.clientId ?? "-", record.target ?? "-",
           record.expiresOn.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-",
         ]
-      }
-    ).print(to: stream)
+      }, to: stream)
   }
 
   static func printGroups(of options: StoreOptions, _ output: OutputOptions) async throws {
@@ -90,7 +89,7 @@ struct List: AsyncParsableCommand, GroupCommand {
     } else if groups.isEmpty {
       Terminal.note("No keychain groups in the store.")
     } else {
-      Table(
+      Table.print(
         [
           .init("GROUP", minimum: 20), "ACCOUNTS", "RECORDS",
           .init("PROBLEMS") { $0 == "0" ? nil : .yellow },
@@ -98,8 +97,7 @@ struct List: AsyncParsableCommand, GroupCommand {
         rows: groups.map { name, contents in
           let (document, problems) = (contents.document, contents.problems)
           return [name, "\(document.accountCount)", "\(document.recordCount)", "\(problems.count)"]
-        }
-      ).print()
+        })
     }
     if let failure { throw failure }
   }

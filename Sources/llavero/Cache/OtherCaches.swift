@@ -94,7 +94,7 @@ extension OtherCaches {
 
   private static func print(_ entries: [Entry], _ fixed: Set<PeerFinding>) {
     guard !entries.isEmpty else { return Terminal.note("No token caches of other programs found.") }
-    Table(
+    Table.print(
       [
         .init("NAME", minimum: 12), .init("KEPT", minimum: 9) { $0 == "encrypted" ? nil : .yellow },
         "ACCOUNTS", "RECORDS", .init("WHERE", minimum: 12), .init("USED BY", minimum: 10),
@@ -106,8 +106,7 @@ extension OtherCaches {
           document.map { "\($0.accountCount)" } ?? "?", document.map { "\($0.recordCount)" } ?? "?",
           peer.file ?? peer.schema ?? "-", peer.users,
         ]
-      }
-    ).print()
+      })
     for entry in entries {
       for finding in entry.findings {
         Terminal.out(

@@ -189,15 +189,14 @@ struct Scheme: ParsableCommand {
         return try Terminal.out(["schemes": schemes])
       }
       guard !lines.isEmpty else { return Terminal.note("No handler is registered.") }
-      Table(
+      Table.print(
         [
           .init("SCHEME", minimum: 16), .init("STATE") { $0 == "ok" ? nil : .yellow },
           .init("PROGRAM", minimum: 16),
         ],
         rows: lines.map { entry, _, _, state in
           [entry.scheme, state, ([entry.program] + entry.arguments).joined(separator: " ")]
-        }
-      ).print()
+        })
     }
   }
 }

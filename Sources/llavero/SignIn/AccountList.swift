@@ -30,7 +30,7 @@ enum AccountList {
     }
     output.report(snapshot.problems)
     guard !accounts.isEmpty else { return Terminal.note("No account in \(cache.group.name).") }
-    Table(
+    Table.print(
       [
         .init("USERNAME", minimum: 30), .init("NAME", minimum: 12), "TENANTS", "ORIGIN",
         .init("ENVIRONMENT", minimum: 12), .init("HOME ACCOUNT ID", minimum: 9) { _ in .dim },
@@ -40,8 +40,7 @@ enum AccountList {
           account.username ?? "-", account.tenantProfiles.lazy.compactMap(\.name).first ?? "-",
           "\(account.tenantProfiles.count)", origin.rawValue, account.environment, account.homeAccountID,
         ]
-      }
-    ).print()
+      })
   }
 
   private static func members(of account: Account, _ origin: AccountOrigin) -> Members {

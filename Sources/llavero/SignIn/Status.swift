@@ -131,11 +131,10 @@ struct Status: AsyncParsableCommand, SignsIn {
         ]
       }
     }
-    Table(
+    Table.print(
       [
         .init("USERNAME", minimum: 24), "ORIGIN", "RENEWS", .init("TENANT", minimum: 9),
         .init("SCOPES", minimum: 16), .init("EXPIRES", style: timeStyle),
-      ], rows: rows
-    ).print()
+      ], rows: rows)
   }
 }

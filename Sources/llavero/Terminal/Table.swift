@@ -1,5 +1,5 @@
 /// Columns of text that fit the terminal.
-struct Table {
+enum Table {
   struct Column: ExpressibleByStringLiteral {
     let title: String
     /// The width down to which the column shrinks first; `nil` where it shrinks only after all others.
@@ -15,22 +15,15 @@ struct Table {
     init(stringLiteral title: String) { self.init(title) }
   }
 
-  private let columns: [Column]
-  private let rows: [[String]]
-
-  init(_ columns: [Column], rows: [[String]]) {
-    self.columns = columns
-    self.rows = rows.map { $0.map(printable) }
-  }
-
-  /// Prints the table, cut to the terminal's width; in full where the stream is not a terminal.
-  func print(to stream: Stream = Terminal.output) {
-    let widths = fitted(to: stream.width)
+  /// Prints a table, cut to the terminal's width; in full where the stream is not a terminal.
+  static func print(_ columns: [Column], rows: [[String]], to stream: Stream = Terminal.output) {
+    let rows = rows.map { $0.map(printable) }
+    let widths = widths(of: columns, rows, in: stream.width)
     func line(_ cells: [String], style: (Column, String) -> Style?) -> String {
       var line = ""
       for (column, cell) in cells.enumerated() {
         let shown = cell.cut(to: widths[column])
-        let padding = column + 1 < cells.count ? widths[column] - shown.columns + Self.gap : 0
+        let padding = column + 1 < cells.count ? widths[column] - shown.columns + gap : 0
         line += stream.styled(shown, style(columns[column], cell)) + String(repeating: " ", count: padding)
       }
       return line
@@ -41,7 +34,7 @@ struct Table {
 
   private static let gap = 2
 
-  private func fitted(to width: Int?) -> [Int] {
+  private static func widths(of columns: [Column], _ rows: [[String]], in width: Int?) -> [Int] {
     var widths = columns.indices.map { column in
       rows.map { $0[column].columns }.reduce(columns[column].title.columns, max)
     }
@@ -52,7 +45,7 @@ struct Table {
       columns.map { _ in 1 },
     ]
     for minimums in stages {
-      while widths.reduce(Self.gap * (widths.count - 1), +) > width {
+      while widths.reduce(gap * (widths.count - 1), +) > width {
         let candidates = columns.indices.filter { widths[$0] > minimums[$0] }
         guard let most = candidates.max(by: { widths[$0] - minimums[$0] < widths[$1] - minimums[$1] })
         else { break }

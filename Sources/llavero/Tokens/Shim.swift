@@ -131,12 +131,11 @@ struct Shim: ParsableCommand {
         return try Terminal.out(["shims": list])
       }
       guard !shims.isEmpty else { return Terminal.note("No stand-in is installed.") }
-      Table(
+      Table.print(
         ["PROGRAM", .init("STATE", minimum: 16) { $0 == "ok" ? nil : .yellow }, .init("PATH", minimum: 16)],
         rows: shims.map { shim in
           [shim.program, shim.isFound ? "ok" : "PATH finds \(shim.found ?? "no program")", shim.path]
-        }
-      ).print()
+        })
     }
   }
 }
