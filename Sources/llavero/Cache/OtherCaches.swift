@@ -5,11 +5,8 @@ import TokenCache
 
 /// The token caches that other programs keep on this machine, with the problems of each.
 struct OtherCaches: Sendable {
-  struct Entry: Sendable {
-    let report: PeerReport
-    /// Each finding once: several caches may share a lock file.
-    let findings: [PeerFinding]
-  }
+  /// The findings have each one once: several caches may share a lock file.
+  typealias Entry = (report: PeerReport, findings: [PeerFinding])
 
   let entries: [Entry]
   /// Why files could not be read.
@@ -23,7 +20,6 @@ struct OtherCaches: Sendable {
     let client = options.connection
     var (entries, unreadable): ([Entry], [CacheError]) = ([], [])
     var keyringError: CacheError?
-    // Caches may share a lock file.
     var known: Set<PeerFinding> = []
     for peer in PeerRegistry(environment: processEnvironment()).caches {
       // What fails for one item fails for all.
@@ -33,7 +29,7 @@ struct OtherCaches: Sendable {
           .inspect()
         let findings = report.findings.filter { $0.path == nil || known.insert($0).inserted }
         guard report.isPresent, report.contents?.copies != 0 || !findings.isEmpty else { continue }
-        entries.append(Entry(report: report, findings: findings))
+        entries.append((report, findings))
       } catch {
         if peer.file == nil { keyringError = error } else { unreadable.append(error) }
       }

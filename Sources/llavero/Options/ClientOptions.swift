@@ -37,13 +37,11 @@ extension ClientCommand {
   /// The client id; an error of code `usage` when nothing names one.
   var clientID: String {
     get throws(Failure) {
-      guard let id = appOptions.client ?? Settings.current.clientID else {
-        throw Failure(
-          "no_client", "No client ID set.", code: .usage,
-          advice: "Add --client, or set LLAVERO_CLIENT_ID or \"client\" in the configuration: "
-            + "llavero setup --client YOUR-APP-ID")
-      }
-      return id
+      if let id = appOptions.client ?? Settings.current.clientID { return id }
+      throw Failure(
+        "no_client", "No client ID set.", code: .usage,
+        advice: "Add --client, or set LLAVERO_CLIENT_ID or \"client\" in the configuration: "
+          + "llavero setup --client YOUR-APP-ID")
     }
   }
 

@@ -29,12 +29,8 @@ extension PublicClient {
 
   /// The contents of the client's group; `nil` where the store is unavailable and the broker does not need it.
   func snapshotIfNeeded() async throws(CacheError) -> CacheSnapshot? {
-    do throws(CacheError) {
-      return try await cache.snapshot()
-    } catch {
-      guard configuration.brokerPolicy == .required else { throw error }
-      return nil
-    }
+    if configuration.brokerPolicy == .required { return try? await cache.snapshot() }
+    return try await cache.snapshot()
   }
 
   private func brokersAccount(named name: String?) async throws -> Account {

@@ -99,6 +99,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
       }
     }
     let tokens = Lender.tokens(of: loan, from: client)
+    let place: Lender.Place =
+      passedSockets > 0 ? .passedSocket(descriptor: 3) : port.map { .port($0) } ?? .socket(path: socket)
     let lender: Lender
     do throws(LendingError) {
       lender = try Lender(
@@ -131,11 +133,6 @@ struct Lend: AsyncParsableCommand, SignsIn {
     let environment = processEnvironment()
     guard environment["LISTEN_PID"] == "\(getpid())" else { return 0 }
     return environment["LISTEN_FDS"].flatMap { Int($0) } ?? 0
-  }
-
-  private var place: Lender.Place {
-    if passedSockets > 0 { return .passedSocket(descriptor: 3) }
-    return port.map { .port($0) } ?? .socket(path: socket)
   }
 
   /// Prints the settings for a borrower.
