@@ -37,11 +37,11 @@ extension Check {
     let path = directory.path
     let ownDirectory =
       "Use a directory of your own: export XDG_RUNTIME_DIR=/run/user/$(id -u), if it exists."
-    let closed = access(to: path)
-    guard closed.isEmpty else { return closed }
-    let files = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
-      .filter { $0.hasSuffix(".lock") }.flatMap { access(to: "\(path)/\($0)") }
-    guard files.isEmpty else { return files }
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    for paths in [[path], names.filter { $0.hasSuffix(".lock") }.map { "\(path)/\($0)" }] {
+      let findings = paths.flatMap { [Finding].ofAccess(to: $0, advice: "rm -r \(shellQuoted($0))") }
+      if !findings.isEmpty { return findings }
+    }
     do {
       guard try excludesOthers(path) else {
         return .problem(
@@ -66,11 +66,6 @@ extension Check {
         advice: "Give all programs the same runtime directory: see loginctl enable-linger and pam_systemd.")
     }
     return .ok("Locks work in \(path), which is closed to others.")
-  }
-
-  /// Checks the owner and the mode of the lock directory or a file in it.
-  private static func access(to path: String) -> [Finding] {
-    .ofAccess(to: path, advice: "rm -r \(shellQuoted(path))")
   }
 
   /// Takes a lock, and checks that it cannot be taken a second time.
