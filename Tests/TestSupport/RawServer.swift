@@ -105,7 +105,7 @@ public final class RawServer: Sendable {
   public static func leaveBehind(at path: String) throws { close(try socket(at: path)) }
 
   private static func socket(at path: String) throws -> Int32 {
-    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = newSocket(AF_UNIX)
     guard withSocketAddress(of: path, { bind(descriptor, $0, $1) }) == 0 else {
       throw SetUpFailure("bind to \(path): \(String(cString: strerror(errno)))")
     }
@@ -242,9 +242,7 @@ public final class RawConnection: @unchecked Sendable {
 
   /// Closes with a RST.
   public func reset() {
-    var option = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(
-      g_socket_get_fd(socket.pointer), SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    resetsOnClose(g_socket_get_fd(socket.pointer))
     g_socket_close(socket.pointer, nil)
   }
 

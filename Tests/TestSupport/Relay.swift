@@ -16,26 +16,27 @@ package final class Relay: Sendable {
     /// Hosts that are cut off.
     var apart: Set<String> = []
     var holdsAnswers = false
-    var sockets: [ObjectIdentifier: Socket] = [:]
+    var sockets: [ObjectIdentifier: RawClient] = [:]
   }
 
   package let port: UInt16
   private let target: Target
-  private let listener: Socket
+  private let listener: RawClient
   private let state = Watched(State())
 
   package init(to target: Target) throws {
     self.target = target
-    listener = Socket()
-    guard let port = listener.listen() else {
+    guard let (descriptor, port) = bindToFreePort(AF_INET, ofLoopback: true), listen(descriptor, 128) == 0
+    else {
       throw SetUpFailure("no port is free: \(String(cString: strerror(errno)))")
     }
     self.port = port
-    let listener = listener
+    let listener = RawClient(taking: descriptor)
+    self.listener = listener
     // Threads of its own: Dispatch has no more than some sixty, and what is tested needs them.
     Thread.detachNewThread { [weak self] in
-      while case let number = accept(listener.number, nil, nil), number >= 0 {
-        let client = Socket(number)
+      while case let number = accept(listener.descriptor, nil, nil), number >= 0 {
+        let client = RawClient(taking: number)
         guard let self else { return }
         Thread.detachNewThread { self.serve(client) }
       }
@@ -60,12 +61,11 @@ package final class Relay: Sendable {
   /// Holds back responses until told otherwise.
   package func holdAnswers(_ holds: Bool) { state.change { $0.holdsAnswers = holds } }
 
-  private func serve(_ client: Socket) {
+  private func serve(_ client: RawClient) {
     guard let (name, port) = destination(of: client) else { return }
     state.wait { !$0.isOpen || !$0.apart.contains(name) }
-    let server = Socket()
-    guard server.connect(to: port) else { return }
-    if case .named = target { _ = client.write("HTTP/1.1 200 OK\r\n\r\n".utf8) }
+    guard let server = RawClient(port) else { return }
+    if case .named = target { client.write("HTTP/1.1 200 OK\r\n\r\n") }
     keep([client, server]) {
       Thread.detachNewThread { [self] in
         pass(from: server, to: client) { !$0.apart.contains(name) && !$0.holdsAnswers }
@@ -74,7 +74,7 @@ package final class Relay: Sendable {
     }
   }
 
-  private func keep(_ sockets: [Socket], during work: () -> Void) {
+  private func keep(_ sockets: [RawClient], during work: () -> Void) {
     state.change { state in for socket in sockets { state.sockets[ObjectIdentifier(socket)] = socket } }
     if !state.read(\.isOpen) { drop() }
     work()
@@ -82,7 +82,7 @@ package final class Relay: Sendable {
   }
 
   /// Passes on until one of the two ends, and ends the other.
-  private func pass(from source: Socket, to sink: Socket, while mayPass: (State) -> Bool) {
+  private func pass(from source: RawClient, to sink: RawClient, while mayPass: (State) -> Bool) {
     while let bytes = source.read() {
       state.wait { !$0.isOpen || mayPass($0) }
       guard sink.write(bytes) else { break }
@@ -91,7 +91,7 @@ package final class Relay: Sendable {
     sink.shut()
   }
 
-  private func destination(of client: Socket) -> (String, UInt16)? {
+  private func destination(of client: RawClient) -> (String, UInt16)? {
     switch target {
     case .port(let port): return ("", port)
     case .named(let ports):
@@ -104,54 +104,4 @@ package final class Relay: Sendable {
       return ports[name].map { (name, $0) }
     }
   }
-}
-
-/// A socket of TCP, closed with its object.
-private final class Socket: Sendable {
-  let number: Int32
-
-  init(_ number: Int32 = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)) {
-    self.number = number
-    // An accepted one is not.
-    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-  }
-
-  deinit { close(number) }
-
-  func shut() { shutdown(number, Int32(SHUT_RDWR)) }
-
-  /// Listens at a free port, and returns it; `nil` without a free one.
-  func listen() -> UInt16? {
-    withAddress(of: 0) { address, size in
-      guard bind(number, address, size) == 0, Glibc.listen(number, 128) == 0 else { return -1 }
-      return getsockname(number, address, &size)
-    }
-  }
-
-  func connect(to port: UInt16) -> Bool { withAddress(of: port) { Glibc.connect(number, $0, $1) } != nil }
-
-  /// Calls a function with the address of a port of 127.0.0.1, and returns the port that is in it afterwards; `nil` where the
-  /// function fails.
-  private func withAddress(
-    of port: UInt16, _ call: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> Int32
-  ) -> UInt16? {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &size) }
-    }
-    return status == 0 ? UInt16(bigEndian: address.sin_port) : nil
-  }
-
-  /// The next bytes; `nil` at the end.
-  func read() -> [UInt8]? {
-    var buffer = [UInt8](repeating: 0, count: 65536)
-    let count = Glibc.read(number, &buffer, buffer.count)
-    return count > 0 ? Array(buffer[..<count]) : nil
-  }
-
-  func write(_ bytes: some Sequence<UInt8>) -> Bool { sendAll(Array(bytes), to: number) }
 }
