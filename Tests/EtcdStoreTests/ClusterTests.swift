@@ -49,7 +49,8 @@ struct ClusterTests {
   ) async throws {
     // Each process begins at another node.
     let endpoints = cluster.endpoints
-    let saves = Saves()
+    /// How many saves were acknowledged to each writer.
+    let saves = Watched([0, 0, 0])
     let writers = (0..<3).map { writer in
       Task {
         let store = try fixture.store(at: Array(endpoints[writer...] + endpoints[..<writer]))
@@ -57,11 +58,11 @@ struct ClusterTests {
         for number in 0..<40 {
           try await cache.save(SampleToken("w\(writer)-\(number)", account: number % 4))
           try await store.increment(0, of: fixture)
-          saves.count(by: writer)
+          saves.change { $0[writer] += 1 }
         }
       }
     }
-    await saves.reached(3)
+    await blocking { saves.wait { $0.allSatisfy { $0 >= 3 } } }
     let node = try fault.happen(to: cluster)
     for writer in writers { try await writer.value }
     try fault.end(for: node, of: cluster)
@@ -154,28 +155,5 @@ struct ClusterTests {
     relay.drop()
     #expect(try await store.increment(1, of: fixture) == 5)
     #expect(try await fixture.store().numbers(of: fixture) == [1: 5])
-  }
-}
-
-/// How many saves were acknowledged to each writer.
-private final class Saves: Sendable {
-  private let state = Mutex((counts: [Int: Int](), waiting: [(Int, CheckedContinuation<Void, Never>)]()))
-
-  func count(by writer: Int) {
-    state.withLock { state in
-      state.counts[writer, default: 0] += 1
-      let least = state.counts.count == 3 ? state.counts.values.min() ?? 0 : 0
-      state.waiting.removeAll { wanted, continuation in
-        if least >= wanted { continuation.resume() }
-        return least >= wanted
-      }
-    }
-  }
-
-  /// Waits until each of three writers had so many.
-  func reached(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      state.withLock { $0.waiting.append((count, continuation)) }
-    }
   }
 }

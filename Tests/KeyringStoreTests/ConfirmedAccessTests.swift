@@ -28,27 +28,29 @@ struct ConfirmedAccessTests {
   func `With permission one prompt asks for all items of the group`() async throws {
     let shards = try ["1.t", "2.t"].map { ShardID(homeAccountID: $0, group: try KeychainGroup(group)) }
     let items = [Self.item, FakeService.collection + "/2"]
-    let (asked, allowed) = (Strings(), Strings())
+    let state = Mutex((asked: [String](), allowed: [String]()))
     // The first has the shard that is wanted.
     let search = FakeService.Answer.computed { arguments in
       let found = arguments[0].dictionary?["shard"] != nil ? [items[0]] : items
-      return .found(
-        found.filter(allowed.value.contains), locked: found.filter { !allowed.value.contains($0) })
+      let allowed = state.withLock { $0.allowed }
+      return .found(found.filter(allowed.contains), locked: found.filter { !allowed.contains($0) })
     }
     let service = try service([
       "SearchItems": search,
       "Unlock": .computed { arguments in
-        asked.value = arguments[0].strings ?? []
+        state.withLock { $0.asked = arguments[0].strings ?? [] }
         return .unlockPrompt
       },
       "Prompt": .computed { _ in
-        allowed.value += asked.value
-        return .completion(.objectPaths(asked.value))
+        state.withLock { state in
+          state.allowed += state.asked
+          return .completion(.objectPaths(state.asked))
+        }
       },
     ])
     let store = service.store(prompt: .allowed(waitingUpTo: .seconds(600)), timeout: .seconds(600))
     _ = try await store.read(.some([shards[0]]), in: KeychainGroup(group))
-    #expect(allowed.value.sorted() == items)
+    #expect(state.withLock { $0.allowed.sorted() } == items)
     #expect(try await store.groups() == [try KeychainGroup(group)])
     #expect(service.calls.count { $0 == "Prompt" } == 1)
   }
@@ -69,14 +71,5 @@ struct ConfirmedAccessTests {
     let calls = service.calls
     let (prompt, search) = (calls.firstIndex(of: "Prompt"), calls.firstIndex(of: "SearchItems"))
     #expect(try #require(prompt) < #require(search))
-  }
-}
-
-/// Strings that a service's answers share.
-private final class Strings: Sendable {
-  private let strings = Mutex<[String]>([])
-  var value: [String] {
-    get { strings.withLock { $0 } }
-    set { strings.withLock { $0 = newValue } }
   }
 }

@@ -338,8 +338,8 @@ struct LenderTests {
       let lender = try TestLender(duration: .seconds(60))
       _ = try await lender.send().token()
       // The clock advances, or was put back while the time passed.
-      if isSuspended { lender.time.offset.withLock { $0 = .seconds(61) } }
-      lender.time.wallOffset.withLock { $0 = isSuspended ? .seconds(-9999) : .seconds(61) }
+      if isSuspended { lender.time.change { $0.uptime = .seconds(61) } }
+      lender.time.change { $0.wall = isSuspended ? .seconds(-9999) : .seconds(61) }
       let answer = await lender.send()
       #expect(try answer.refusal() == .accessDenied)
       await lender.lender.run()

@@ -22,20 +22,11 @@ final class TestLender: Sendable {
 
   let directory: TemporaryDirectory
   let lender: Lender
-  let time: Time
-  private let log: Log
-
-  /// What has happened, and what the clock says.
-  final class Log: Sendable {
-    let calls = Mutex<[Call]>([])
-    let events = Mutex<[LendingEvent]>([])
-  }
-
-  final class Time: Sendable {
-    let start = Date()
-    let offset = Mutex(Duration.zero)
-    let wallOffset = Mutex(Duration.zero)
-  }
+  /// What has happened.
+  private let log = Watched((calls: [Call](), events: [LendingEvent]()))
+  private let start = Date()
+  /// How far the clocks are from the start.
+  let time = Watched((uptime: Duration.zero, wall: Duration.zero))
 
   init(
     _ scopes: [[String]] = [["User.Read", "Mail.Read"], ["https://management.azure.com/.default"]],
@@ -45,29 +36,28 @@ final class TestLender: Sendable {
     }, cached: (@Sendable (_ scopes: [String]) -> AuthenticationResult?)? = nil,
     asking question: Lender.PermissionHandler? = nil
   ) throws {
-    let (directory, log, time) = (try TemporaryDirectory(), Log(), Time())
+    directory = try TemporaryDirectory()
     lender = try Lender(
-      Self.loan(scopes, lasting: duration, from: time.start),
+      Self.loan(scopes, lasting: duration, from: start),
       at: place ?? .socket(path: directory.path + "/loan.sock"),
       isOpenToAnyUser: isOpenToAnyUser,
-      token: { scopes, renewal throws(IdentityError) in
+      token: { [log] scopes, renewal throws(IdentityError) in
         if renewal == .never, let cached { return cached(scopes) }
         let call = Call(scopes: scopes, isForced: renewal == .always)
-        let number = log.calls.withLock { calls in
-          calls.append(call)
-          return calls.count
+        let number = log.change { log in
+          log.calls.append(call)
+          return log.calls.count
         }
         return try await token(call, number)
-      }, asking: question, log: { event in log.events.withLock { $0.append(event) } },
-      now: { time.start + (time.wallOffset.withLock { $0 } / .seconds(1)) },
-      uptime: { time.offset.withLock { $0 } })
-    (self.directory, self.log, self.time) = (directory, log, time)
+      }, asking: question, log: { [log] event in log.change { $0.events.append(event) } },
+      now: { [start, time] in start + (time.read(\.wall) / .seconds(1)) },
+      uptime: { [time] in time.read(\.uptime) })
   }
 
   deinit { lender.close() }
 
-  var calls: [Call] { log.calls.withLock { $0 } }
-  var events: [LendingEvent] { log.events.withLock { $0 } }
+  var calls: [Call] { log.read(\.calls) }
+  var events: [LendingEvent] { log.read(\.events) }
 
   /// Where it listens: at one of these.
   var socket: String? { if case .socket(let path) = lender.address { path } else { nil } }
@@ -75,8 +65,7 @@ final class TestLender: Sendable {
 
   /// Lets so much time pass.
   func pass(_ duration: Duration) {
-    time.offset.withLock { $0 += duration }
-    time.wallOffset.withLock { $0 += duration }
+    time.change { ($0.uptime, $0.wall) = ($0.uptime + duration, $0.wall + duration) }
   }
 
   /// Sends a request as a borrower does, with the secret if there is one; `{port}` stands for the port.

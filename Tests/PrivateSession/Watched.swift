@@ -27,11 +27,14 @@ package final class Watched<Value: Sendable>: @unchecked Sendable {
     return body(value)
   }
 
-  package func change(_ body: (inout Value) -> Void) {
+  @discardableResult
+  package func change<T>(_ body: (inout Value) -> T) -> T {
     pthread_mutex_lock(lock)
-    body(&value)
-    pthread_cond_broadcast(changed)
-    pthread_mutex_unlock(lock)
+    defer {
+      pthread_cond_broadcast(changed)
+      pthread_mutex_unlock(lock)
+    }
+    return body(&value)
   }
 
   package func wait(until holds: (Value) -> Bool) {

@@ -1,8 +1,9 @@
-import Synchronization
+import PrivateSession
+import StoreRules
 
 /// Blocks scripted work until the test opens it.
 public final class Gate: Sendable {
-  private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+  private let isOpen = Watched(false)
   private let arrivals = AsyncStream<Void>.makeStream()
 
   public init() {}
@@ -10,25 +11,13 @@ public final class Gate: Sendable {
   /// Announces an arrival, and returns when the gate is open.
   public func wait() async {
     arrivals.continuation.yield()
-    await withCheckedContinuation { continuation in
-      let isOpen = state.withLock { state in
-        if !state.isOpen { state.waiting.append(continuation) }
-        return state.isOpen
-      }
-      if isOpen { continuation.resume() }
-    }
+    await blocking { [isOpen] in isOpen.wait { $0 } }
   }
 
   /// Waits for the next arrival.
   public func arrival() async { for await _ in arrivals.stream { return } }
 
-  public func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
+  public func open() { isOpen.change { $0 = true } }
 }
 
 /// Does the same with all elements at once, and returns the results in the order of their ends.

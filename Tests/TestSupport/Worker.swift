@@ -1,16 +1,13 @@
-import Dispatch
 import FoundationEssentials
 import Glibc
+import StoreRules
 import WorkerSupport
 
-/// A process of the program `Worker` and the lines it writes.
-///
-/// `@unchecked Sendable`: the output is read on `queue` alone.
-public final class Worker: @unchecked Sendable {
+/// A process of the program `Worker` and the lines it writes. They are read one after the other.
+public final class Worker: Sendable {
   private let child: Child
   private let input: Pipe
   private let output: Pipe
-  private let queue = DispatchQueue(label: "worker")
 
   /// Starts one on a keyring.
   public convenience init(_ keyring: PrivateKeyring, _ arguments: String...) throws {
@@ -36,22 +33,22 @@ public final class Worker: @unchecked Sendable {
 
   /// The next line; empty when there are no more.
   public func nextLine() async -> String {
-    await onQueue { $0.output.readLine() }
+    await blocking { [output] in output.readLine() }
   }
 
   /// Waits for the end and returns the lines up to then that are whole, and the exit status.
   public func finish() async -> (lines: [String], status: Int32) {
-    await onQueue { worker in
-      worker.input.closeWriting()
+    await blocking { [self] in
+      input.closeWriting()
       var bytes: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 65536)
       while true {
-        let count = read(worker.output.reading, &buffer, buffer.count)
+        let count = read(output.reading, &buffer, buffer.count)
         if count <= 0 { break }
         bytes += buffer[..<count]
       }
       let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-      return (lines.map { String(decoding: $0, as: UTF8.self) }, worker.child.wait())
+      return (lines.map { String(decoding: $0, as: UTF8.self) }, child.wait())
     }
   }
 
@@ -63,12 +60,6 @@ public final class Worker: @unchecked Sendable {
 
   /// Ends the process as the kernel does when memory runs out.
   public func kill() { child.signal(SIGKILL) }
-
-  private func onQueue<T: Sendable>(_ body: @escaping @Sendable (Worker) -> T) async -> T {
-    await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: body(self)) }
-    }
-  }
 }
 
 extension Child {
