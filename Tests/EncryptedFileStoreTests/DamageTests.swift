@@ -32,34 +32,27 @@ struct DamageTests {
     Named(name, Fault(expected: expected, code: code, kind: kind, change: change))
   }
 
+  /// A change of the bytes, by an attacker who knows the format if it is on purpose.
+  private static func changed(
+    _ name: String, _ expected: SealError, code: CacheError.Code = .damaged,
+    kind: StoreProblem.Kind = .damaged, onPurpose: Bool = false,
+    _ change: @escaping @Sendable (inout [UInt8]) -> Void
+  ) -> Named<Fault> {
+    fault(name, expected, code: code, kind: kind) { fixture, path, _ in
+      try onPurpose ? fixture.forge(path, change) : fixture.change(path, change)
+    }
+  }
+
   static let faults = [
-    fault("emptied", .wrongLength(size: 0, expected: 116)) { fixture, path, _ in
-      try fixture.write([], to: path)
-    },
-    fault("truncated", .wrongLength(size: 4000, expected: 4212)) { fixture, path, _ in
-      try fixture.change(path) { $0.removeLast($0.count - 4000) }
-    },
-    fault("longer", .wrongLength(size: 4213, expected: 4212)) { fixture, path, _ in
-      try fixture.change(path) { $0.append(0) }
-    },
-    fault("overwritten", .notSealed) { fixture, path, _ in
-      try fixture.write(Array("{}".utf8) + .init(repeating: 0, count: 200), to: path)
-    },
-    fault("bit flipped", .corrupt) { fixture, path, _ in
-      try fixture.change(path) { $0[2000] ^= 1 }
-    },
-    fault("bit flipped in the version", .corrupt) { fixture, path, _ in
-      try fixture.change(path) { $0[11] ^= 2 }
-    },
-    fault("bit flipped in the key's id", .corrupt) { fixture, path, _ in
-      try fixture.change(path) { $0[20] ^= 1 }
-    },
-    fault("changed on purpose", .forged) { fixture, path, _ in
-      try fixture.forge(path) { $0[2000] ^= 1 }
-    },
-    fault("sequence changed on purpose", .forged) { fixture, path, _ in
-      try fixture.forge(path) { $0[71] += 1 }
-    },
+    changed("emptied", .wrongLength(size: 0, expected: 116)) { $0 = [] },
+    changed("truncated", .wrongLength(size: 4000, expected: 4212)) { $0.removeLast($0.count - 4000) },
+    changed("longer", .wrongLength(size: 4213, expected: 4212)) { $0.append(0) },
+    changed("overwritten", .notSealed) { $0 = Array("{}".utf8) + .init(repeating: 0, count: 200) },
+    changed("bit flipped", .corrupt) { $0[2000] ^= 1 },
+    changed("bit flipped in the version", .corrupt) { $0[11] ^= 2 },
+    changed("bit flipped in the key's id", .corrupt) { $0[20] ^= 1 },
+    changed("changed on purpose", .forged, onPurpose: true) { $0[2000] ^= 1 },
+    changed("sequence changed on purpose", .forged, onPurpose: true) { $0[71] += 1 },
     fault("another shard's", .misplaced) { fixture, path, _ in
       try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
     },
@@ -72,14 +65,11 @@ struct DamageTests {
       try fixture.remove(path)
       #expect(symlink("/etc/hostname", path) == 0)
     },
-    fault("another key's", .unknownKey, code: .wrongKey, kind: .wrongKey) { fixture, path, _ in
-      try fixture.forge(path) { $0[20] ^= 1 }
-    },
-    fault("a later version's", .newerVersion(2), code: .newerVersion, kind: .newerVersion) {
-      fixture, path, _ in try fixture.forge(path) { $0[11] = 2 }
-    },
-    fault("version 0's", .newerVersion(0), code: .newerVersion, kind: .newerVersion) {
-      fixture, path, _ in try fixture.forge(path) { $0[11] = 0 }
+    changed("another key's", .unknownKey, code: .wrongKey, kind: .wrongKey, onPurpose: true) { $0[20] ^= 1 },
+    changed("a later version's", .newerVersion(2), code: .newerVersion, kind: .newerVersion, onPurpose: true)
+    { $0[11] = 2 },
+    changed("version 0's", .newerVersion(0), code: .newerVersion, kind: .newerVersion, onPurpose: true) {
+      $0[11] = 0
     },
     fault(
       "a later version's, shorter than any of this one", .newerVersion(2), code: .newerVersion,

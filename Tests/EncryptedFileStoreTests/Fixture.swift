@@ -23,7 +23,7 @@ final class Fixture: SharedStoreFixture {
       "CACHE_WORKER_KEY_FILE": directory + "/key",
     ]
     group = try KeychainGroup("org.example.shared")
-    try Self.writePrivate((0..<32).map { UInt8($0) }, to: directory + "/key")
+    try writePrivate((0..<32).map { UInt8($0) }, to: directory + "/key")
     store = EncryptedFileCacheStore(
       key: .keyFile(path: directory + "/key"), timeout: .seconds(120), environment: environment,
       scrypt: Self.scrypt)
@@ -80,7 +80,7 @@ final class Fixture: SharedStoreFixture {
   /// The bytes of a file; `nil` if it cannot be read.
   func contents(_ path: String) -> [UInt8]? { try? bytes(path) }
 
-  func write(_ bytes: [UInt8], to path: String) throws { try Self.writePrivate(bytes, to: path) }
+  func write(_ bytes: [UInt8], to path: String) throws { try writePrivate(bytes, to: path) }
 
   func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
 
@@ -95,13 +95,6 @@ final class Fixture: SharedStoreFixture {
 
   func worker(_ arguments: [String]) throws -> Worker {
     try Worker([Worker.program] + arguments, environment: environment)
-  }
-
-  private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
-    // A child that another test is starting must not keep it open.
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    defer { close(file) }
-    try #require(Glibc.write(file, bytes, bytes.count) == bytes.count)
   }
 }
 

@@ -9,24 +9,17 @@ struct ClusterFixture: SharedStoreFixture {
 
   let cluster: EtcdCluster
   let group: KeychainGroup
-  let cache: TokenCacheAccessor
+  private(set) var cache = TokenCacheAccessor(store: InMemoryStore())
 
   init(_ cluster: EtcdCluster) throws {
     self.cluster = cluster
     group = try KeychainGroup("org.example.g\(UInt64.random(in: 0 ... .max))")
-    cache = TokenCacheAccessor(store: try Self.store(in: cluster), group: group)
+    cache = accessor(on: try store())
   }
 
   /// A store, as another machine would have it.
   func store(
     at endpoints: [String]? = nil, timeout: Duration = .seconds(120), user: EtcdUser? = nil
-  ) throws -> EtcdCacheStore {
-    try Self.store(in: cluster, at: endpoints, timeout: timeout, user: user)
-  }
-
-  private static func store(
-    in cluster: EtcdCluster, at endpoints: [String]? = nil, timeout: Duration = .seconds(120),
-    user: EtcdUser? = nil
   ) throws -> EtcdCacheStore {
     let usual = EtcdUser(name: EtcdCluster.user, password: .keyFile(path: cluster.passwordFile))
     return try EtcdCacheStore(

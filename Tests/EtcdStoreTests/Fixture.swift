@@ -5,7 +5,7 @@ import SoupTransport
 import TestSupport
 
 /// A prefix of its own in an etcd that others use, a group in it, and ways to change the values.
-final class Fixture: SharedStoreFixture {
+struct Fixture: SharedStoreFixture {
   static let abilities: StoreAbilities = [.groups, .shards, .damage, .counter, .limit]
   /// What a passphrase costs in tests: 2 MiB.
   static let scrypt = SealedKeys.Scrypt(logN: 11, r: 8, p: 1)
@@ -15,7 +15,7 @@ final class Fixture: SharedStoreFixture {
   let prefix: String
   let group: KeychainGroup
   let keyFile: String
-  let cache: TokenCacheAccessor
+  private(set) var cache = TokenCacheAccessor(store: InMemoryStore())
   private let checksEveryLookup: Bool
   private let scratch: TemporaryDirectory
 
@@ -30,11 +30,8 @@ final class Fixture: SharedStoreFixture {
     prefix = "/test/\(scratch.path.split(separator: "-").last ?? "")"
     group = try KeychainGroup("org.example.shared")
     keyFile = scratch.path + "/key"
-    try Self.writePrivate((0..<32).map { UInt8($0) }, to: keyFile)
-    cache = TokenCacheAccessor(
-      store: try Self.store(
-        [self.node.endpoint], prefix: prefix, key: .keyFile(path: keyFile),
-        watching: checksEveryLookup ? nil : .standard), group: group)
+    try writePrivate((0..<32).map { UInt8($0) }, to: keyFile)
+    cache = accessor(on: try newStore())
   }
 
   /// Another store, as another process would have it.
@@ -43,21 +40,10 @@ final class Fixture: SharedStoreFixture {
     timeout: Duration = .seconds(600), watching: GroupWatch.Timing? = .standard,
     through transport: (any HTTPTransport)? = nil
   ) throws -> EtcdCacheStore {
-    try Self.store(
-      endpoints ?? [node.endpoint], prefix: prefix ?? self.prefix, key: key ?? .keyFile(path: keyFile),
-      user: user,
-      timeout: timeout, watching: watching, through: transport)
-  }
-
-  private static func store(
-    _ endpoints: [String], prefix: String, key: KeySource, user: EtcdUser? = nil,
-    timeout: Duration = .seconds(600),
-    watching: GroupWatch.Timing? = .standard, through transport: (any HTTPTransport)? = nil
-  ) throws -> EtcdCacheStore {
     try EtcdCacheStore(
-      endpoints: endpoints, prefix: prefix, key: key, user: user,
-      transport: transport ?? Self.transport.get(),
-      timeout: timeout, watching: watching, environment: [:], scrypt: scrypt,
+      endpoints: endpoints ?? [node.endpoint], prefix: prefix ?? self.prefix,
+      key: key ?? .keyFile(path: keyFile), user: user, transport: transport ?? Self.transport.get(),
+      timeout: timeout, watching: watching, environment: [:], scrypt: Self.scrypt,
       // A turn lasts on a busy machine as well.
       turnSeconds: 600)
   }
@@ -89,7 +75,7 @@ final class Fixture: SharedStoreFixture {
   func damage(_ shard: ShardID) async throws { try await change(name(shard)) { $0[300] ^= 1 } }
 
   func file(_ name: String, _ contents: String) throws -> String {
-    try Self.writePrivate(Array(contents.utf8), to: scratch.path + "/" + name)
+    try writePrivate(Array(contents.utf8), to: scratch.path + "/" + name)
     return scratch.path + "/" + name
   }
 
@@ -125,13 +111,6 @@ final class Fixture: SharedStoreFixture {
     ]
     if checksEveryLookup { environment["CACHE_WORKER_CHECKS"] = "1" }
     return try Worker([Worker.program] + arguments, environment: environment)
-  }
-
-  private static func writePrivate(_ bytes: [UInt8], to path: String) throws {
-    // A child that another test is starting must not keep it open.
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    defer { close(file) }
-    try #require(Glibc.write(file, bytes, bytes.count) == bytes.count)
   }
 }
 

@@ -11,20 +11,34 @@ final class MeddlingTransport: HTTPTransport {
   typealias Meddle =
     @Sendable (HTTPTransportRequest, Send) async throws(HTTPTransportError) -> HTTPTransportResponse
 
+  typealias Stream =
+    @Sendable (_ number: Int, HTTPTransportRequest, @escaping @Sendable (Data) -> Bool)
+    async throws(HTTPTransportError) -> HTTPResponse
+
   private let meddle: Meddle
-  private let receive: (@Sendable (Data) -> Data?)?
+  private let openStream: Stream
   private let paths = Mutex<[String]>([])
+  private let streamCount = Atomic(0)
 
   /// - Parameter meddle: Answers a request, perhaps by the transport that it is given.
   init(_ meddle: @escaping Meddle) {
     self.meddle = meddle
-    receive = nil
+    openStream = { (_, request, receive) throws(HTTPTransportError) in
+      try await Self.stream(request, receive)
+    }
   }
 
-  /// - Parameter receive: What is made of the parts of a stream; `nil` ends it.
-  init(receive: (@Sendable (Data) -> Data?)? = nil) {
-    self.receive = receive
+  /// - Parameter stream: Answers a request for a stream.
+  init(stream: @escaping Stream) {
+    openStream = stream
     meddle = { (request, send) throws(HTTPTransportError) in try await send(request) }
+  }
+
+  /// One that makes something else of the parts of a stream; `nil` ends it.
+  convenience init(receive own: @escaping @Sendable (Data) -> Data? = { $0 }) {
+    self.init(stream: { (_, request, receive) throws(HTTPTransportError) in
+      try await Self.stream(request) { part in own(part).map { $0.isEmpty || receive($0) } ?? false }
+    })
   }
 
   /// One that does something else with the first request that changes a group.
@@ -53,6 +67,8 @@ final class MeddlingTransport: HTTPTransport {
 
   /// The methods that were called.
   var methods: [String] { paths.withLock { $0 } }
+  /// How many streams have begun.
+  var streams: Int { streamCount.load(ordering: .relaxed) }
 
   func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
     paths.withLock { $0.append(request.head.path ?? "") }
@@ -62,11 +78,14 @@ final class MeddlingTransport: HTTPTransport {
   func stream(
     _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
   ) async throws(HTTPTransportError) -> HTTPResponse {
+    try await openStream(streamCount.add(1, ordering: .relaxed).newValue, request, receive)
+  }
+
+  static func stream(
+    _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
+  ) async throws(HTTPTransportError) -> HTTPResponse {
     guard let transport = try? Fixture.transport.get() else { throw .invalidRequest("") }
-    return try await transport.stream(request) { [own = self.receive] part in
-      guard let own else { return receive(part) }
-      return own(part).map { $0.isEmpty || receive($0) } ?? false
-    }
+    return try await transport.stream(request, receive)
   }
 
   static let forward: Send = { (request) throws(HTTPTransportError) in

@@ -50,7 +50,7 @@ struct WatchTests {
   }
 
   @Test(.fault("watch ends")) func `A transport that cannot stream makes every lookup read`() async throws {
-    let store = try fixture.store(through: CollectingTransport())
+    let store = try fixture.store(through: ChangedTransport(MeddlingTransport.forward))
     try await cache(store).save(token)
     for _ in 0..<50 {
       #expect(store.generation(of: fixture.group) == nil)
@@ -163,7 +163,7 @@ struct WatchTests {
   func `A watch that begins at what was compacted away is begun anew`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
-    let transport = StreamTransport { (number, request, receive) throws(HTTPTransportError) in
+    let transport = MeddlingTransport(stream: { (number, request, receive) throws(HTTPTransportError) in
       if number == 1 {
         // Two changes after the question at which revision to begin, also where the watch is given up meanwhile.
         await Task {
@@ -171,8 +171,8 @@ struct WatchTests {
           _ = try? await node.control("compact", "\(RawGateway(node).revision())")
         }.value
       }
-      return try await MeddlingTransport().stream(request, receive)
-    }
+      return try await MeddlingTransport.stream(request, receive)
+    })
     let store = try fixture.store(watching: quick, through: transport)
     try await eventually { store.generation(of: fixture.group) != nil && transport.streams >= 2 }
     #expect(
@@ -191,10 +191,10 @@ struct WatchTests {
     async throws
   {
     let text = text.value
-    let transport = StreamTransport { _, _, receive in
+    let transport = MeddlingTransport(stream: { _, _, receive in
       while receive(Data(text.utf8)) {}
       return .init(status: .ok)
-    }
+    })
     let store = try fixture.store(watching: quick, through: transport)
     let start = ContinuousClock.now
     try await eventually {
@@ -212,12 +212,12 @@ struct WatchTests {
   func `A watch with endless events is left, and begun again after a pause`() async throws {
     let event = Data((#"{"result":{"events":[{"kv":{"mod_revision":"1"}}]}}"# + "\n").utf8)
     let counts = Mutex<[Int]>([])
-    let transport = StreamTransport { _, _, receive in
+    let transport = MeddlingTransport(stream: { _, _, receive in
       var count = 0
       while count < 100_000, receive(event) { count += 1 }
       counts.withLock { $0.append(count) }
       return .init(status: .ok)
-    }
+    })
     let store = try fixture.store(watching: quick, through: transport)
     try await eventually {
       _ = store.generation(of: fixture.group)
@@ -249,37 +249,5 @@ struct WatchTests {
       try await wait(until: true, store)
     }
     try await eventually { transport == nil }
-  }
-}
-
-/// A transport that does something of its own for streams.
-private final class StreamTransport: HTTPTransport {
-  typealias Stream =
-    @Sendable (_ number: Int, HTTPTransportRequest, @escaping @Sendable (Data) -> Bool)
-    async throws(HTTPTransportError) -> HTTPResponse
-
-  private let answer: Stream
-  private let count = Atomic(0)
-
-  init(_ answer: @escaping Stream) { self.answer = answer }
-
-  /// How many have begun.
-  var streams: Int { count.load(ordering: .relaxed) }
-
-  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    try await MeddlingTransport.forward(request)
-  }
-
-  func stream(
-    _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
-  ) async throws(HTTPTransportError) -> HTTPResponse {
-    try await answer(count.add(1, ordering: .relaxed).newValue, request, receive)
-  }
-}
-
-/// A transport that hands out whole answers only.
-private struct CollectingTransport: HTTPTransport {
-  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    try await MeddlingTransport.forward(request)
   }
 }

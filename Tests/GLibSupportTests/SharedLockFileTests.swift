@@ -124,10 +124,9 @@ struct SharedLockFileTests {
   @Test(.fault("writer killed")) func `A killed holder releases the lock`() throws {
     let file = try scratch.open()
     let output = try Pipe()
-    let holder = try Child(
+    let holder = try Child.piped(
       "flock", ["--no-fork", scratch.lockFile, "sh", "-c", "echo held; exec sleep 60 >/dev/null"],
-      streams: (nil, output.writing, nil))
-    output.closeWriting()
+      output: output)
     #expect(output.readLine() == "held")
     let killer = DispatchQueue(label: "killer")
     let isKilled = Atomic(false)

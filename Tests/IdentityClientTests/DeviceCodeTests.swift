@@ -5,12 +5,7 @@ import TestSupport
 
 struct DeviceCodeTests {
   private let test = TestClient()
-  private let shown = Shown()
-
-  final class Shown: Sendable {
-    let codes = Mutex<[DeviceCode]>([])
-    var first: DeviceCode? { codes.withLock { $0.first } }
-  }
+  private let shown = Watched<[DeviceCode]>([])
 
   /// Answers with a code, and then answers what asks for the token.
   private func answer(changing changes: JSONObject = [:], _ tokens: ScriptedAnswer...) {
@@ -22,9 +17,8 @@ struct DeviceCodeTests {
 
   private func acquire(_ scopes: [String] = ["User.Read"]) async throws(IdentityError) -> AuthenticationResult
   {
-    let shown = shown
-    return try await test.client.acquireToken(
-      DeviceCodeRequest(scopes: scopes) { code in shown.codes.withLock { $0.append(code) } })
+    try await test.client.acquireToken(
+      DeviceCodeRequest(scopes: scopes) { [shown] code in shown.change { $0.append(code) } })
   }
 
   @Test(.conformance(41)) func `Another account than the requested one is refused`() async throws {
@@ -64,7 +58,7 @@ struct DeviceCodeTests {
       tokens)
     let result = try await acquire()
 
-    let code = try #require(shown.first)
+    let code = try #require(shown.read(\.first))
     #expect(code.userCode == "ABCD-EFGH")
     #expect(code.verificationURI.absoluteString == "https://microsoft.com/devicelogin")
     #expect(code.message == "Open the page and enter the code.")
@@ -131,7 +125,7 @@ struct DeviceCodeTests {
     test.transport.answerDevices(.refusal("invalid_client", status: 200, code: 7_000_218))
     let error = await expectError(.invalidClient) { try await acquire() }
     #expect(error?.advice?.contains("public client flows") == true)
-    #expect(shown.first == nil)
+    #expect(shown.read(\.first) == nil)
   }
 
   @Test(
@@ -185,7 +179,7 @@ struct DeviceCodeTests {
   func `A page without TLS is never shown`(_ address: String) async throws {
     answer(changing: ["verification_uri": .string(address)])
     await expectError(.invalidResponse) { try await acquire() }
-    #expect(shown.first == nil)
+    #expect(shown.read(\.first) == nil)
   }
 
   @Test(.conformance(60)) func `Nothing that is shown can drive a terminal`() async throws {
@@ -194,7 +188,7 @@ struct DeviceCodeTests {
         "message": "Open\u{1B}[2J\r\nthe \u{202E}page\u{7}.", "user_code": "AB\u{1B}]0;x\u{7}CD",
       ], tokens)
     _ = try await acquire()
-    let code = try #require(shown.first)
+    let code = try #require(shown.read(\.first))
     #expect(code.message == "Open [2J the page .")
     #expect(code.userCode == "AB ]0;x CD")
   }
@@ -208,7 +202,7 @@ struct DeviceCodeTests {
   func `Absurd intervals become sensible ones`(_ interval: JSONValue, _ seconds: Double) async throws {
     answer(changing: ["interval": interval], tokens)
     _ = try await acquire()
-    #expect(shown.first?.interval == .seconds(seconds))
+    #expect(shown.read(\.first)?.interval == .seconds(seconds))
     #expect(test.clock.waits == [.seconds(seconds)])
   }
 

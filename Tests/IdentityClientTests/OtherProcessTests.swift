@@ -14,11 +14,9 @@ struct OtherProcessTests {
       let name = "renewal-\(shard.rawValue).lock"
       try HeldLockFile(directory: TestDirectory.locks, name: name).release()
       let (input, output) = (try TestSupport.Pipe(), try TestSupport.Pipe())
-      child = try Child(
+      child = try Child.piped(
         "flock", ["\(TestDirectory.locks)/\(name)", "sh", "-c", "echo held; read line"],
-        environment: ["PATH": "/usr/bin:/bin"], streams: (input.reading, output.writing, nil))
-      output.closeWriting()
-      input.closeReading()
+        environment: ["PATH": "/usr/bin:/bin"], input: input, output: output)
       self.input = input
       #expect(output.readLine() == "held")
     }

@@ -118,7 +118,7 @@ struct DaemonFaultTests {
   func `An unanswered prompt is given up at its deadline and harms nothing`() async throws {
     let fixture = try await Fixture(saving: token)
     try fixture.keyring.lockCollection()
-    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: fixture.keyring)
+    let prompter = try FakeService.silentPrompter(on: fixture.keyring)
     let cache = fixture.accessor(on: fixture.promptingStore(for: .seconds(1), timeout: .seconds(25)))
     for _ in 0..<2 {
       await expectCacheError(.timedOut) { try await cache.finds(token) }

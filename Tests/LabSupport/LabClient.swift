@@ -6,7 +6,6 @@ package import IdentityClient
 import Logging
 import ProofOfPossession
 package import SoupTransport
-import Synchronization
 import TestSupport
 package import TokenCache
 
@@ -32,7 +31,7 @@ package struct LabClient: Sendable {
   package let client: PublicClient
   package let cache: TokenCacheAccessor
   package let transport: any HTTPTransport
-  package let pages = OpenedPages()
+  private let pages = Watched<[URL]>([])
 
   /// Makes a client. The action is the browser's instead of a sign-in, see `browser.py`.
   package init(
@@ -59,7 +58,8 @@ package struct LabClient: Sendable {
       lockDirectory: try PrivateKeyring.shared.get().directory + "/sign-in-locks")
   }
 
-  private static func browser(_ lab: Lab, _ action: String?, _ pages: OpenedPages) -> BrowserAuthenticator {
+  private static func browser(_ lab: Lab, _ action: String?, _ pages: Watched<[URL]>) -> BrowserAuthenticator
+  {
     var environment = ProcessInfo.processInfo.environment
     environment["BROWSER"] = "python3 \(Lab.browser)"
     environment["LAB_CA_BUNDLE"] = lab.caBundlePath
@@ -67,8 +67,17 @@ package struct LabClient: Sendable {
     environment["SUDO_USER"] = nil
     let browser = SystemBrowser(environment: environment)
     return BrowserAuthenticator { page throws(IdentityError) in
-      pages.add(page.address)
+      pages.change { $0.append(page.address) }
       try await browser.open(page.launchAddress)
+    }
+  }
+
+  /// The ports of the redirect URIs of the pages that the browser was told to open.
+  package var redirectPorts: [Int] {
+    pages.read(\.self).compactMap { url in
+      let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems
+      let redirectURI = items?.first { $0.name == "redirect_uri" }?.value
+      return redirectURI.flatMap { URL(string: $0)?.port }
     }
   }
 
@@ -89,21 +98,5 @@ package struct LabClient: Sendable {
     var request = SilentRequest(scopes: scopes, account: account)
     change(&request)
     return try await client.acquireTokenSilent(request)
-  }
-}
-
-/// The pages that the browser was told to open.
-package final class OpenedPages: Sendable {
-  private let urls = Mutex<[URL]>([])
-
-  func add(_ url: URL) { urls.withLock { $0.append(url) } }
-
-  /// The ports of the redirect URIs.
-  package var redirectPorts: [Int] {
-    urls.withLock { $0 }.compactMap { url in
-      let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems
-      let redirectURI = items?.first { $0.name == "redirect_uri" }?.value
-      return redirectURI.flatMap { URL(string: $0)?.port }
-    }
   }
 }

@@ -5,11 +5,6 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(20)))
 struct SocketTests {
-  private func mode(_ path: String) -> UInt32 {
-    var status = stat()
-    return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
-  }
-
   /// A request for a token with curl.
   private static func curl(_ socket: String) -> [String] {
     [
@@ -22,7 +17,7 @@ struct SocketTests {
   {
     for (isOpen, expected) in [(false, UInt32(0o600)), (true, 0o666)] {
       let lender = try TestLender(isOpenToAnyUser: isOpen)
-      #expect(mode(lender.directory.path + "/loan.sock") == expected)
+      #expect(mode(of: lender.directory.path + "/loan.sock") == expected)
       _ = try await lender.send().token()
     }
   }

@@ -147,7 +147,7 @@ struct DoctorTests {
       }
     }
     // A prompter.
-    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: tool.keyring)
+    let prompter = try FakeService.silentPrompter(on: tool.keyring)
     let report = try examine(tool)
       .exits(0)
       .finds("prompt", "ok")

@@ -149,7 +149,7 @@ struct EtcdTests {
     try cluster.administrate("del", "--prefix", "filling")
     let revision = try JSONValue(text: try cluster.administrate("get", "nothing", "--write-out", "json"))[
       "header"]?["revision"]
-    try cluster.administrate("compaction", "\(revision?.integerValue ?? 0)")
+    try cluster.administrate("compaction", "\(Int64(revision?.numberValue ?? 0))")
     try cluster.administrate("defrag")
     try cluster.administrate("alarm", "disarm")
     #expect(try tool("clear", "--expired", "--yes", with: place).status == 0)
@@ -165,8 +165,4 @@ extension EtcdCluster {
       "LLAVERO_ETCD_PASSWORD": "file:" + passwordFile, "LLAVERO_CA_BUNDLE": caBundle,
     ]
   }
-}
-
-extension JSONValue {
-  fileprivate var integerValue: Int64? { if case .integer(let number) = self { number } else { nil } }
 }

@@ -162,7 +162,7 @@ struct HelpTests {
     try tool.load()
     #expect(try candidates("token", "--account", of: tool).contains("bob@contoso.example"))
     try tool.keyring.lockCollection()
-    let prompter = try SilentPeer("org.gnome.keyring.SystemPrompter", on: tool.keyring)
+    let prompter = try FakeService.silentPrompter(on: tool.keyring)
     let stores: [[String: String?]] = [
       [:], ["LLAVERO_STORE": "file", "LLAVERO_KEY": "passphrase", "XDG_DATA_HOME": tool.files.path],
       ["LLAVERO_STORE": "nonsense"], ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"],
@@ -170,6 +170,6 @@ struct HelpTests {
     for changes in stores {
       #expect(try candidates("token", "--account", of: tool, with: changes) == [], "\(changes)")
     }
-    #expect(!prompter.wasCalled)
+    #expect(prompter.calls.isEmpty)
   }
 }

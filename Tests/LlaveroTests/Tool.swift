@@ -201,12 +201,6 @@ extension Child.Result {
   var error: JSONValue? { get throws { try JSONValue(text: standardError)["error"] } }
 }
 
-/// The permissions of a file.
-func mode(of path: String) -> mode_t? {
-  var status = stat()
-  return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
-}
-
 extension String {
   /// The words of a command.
   var words: [String] { split(separator: " ").map(String.init) }

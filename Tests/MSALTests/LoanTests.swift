@@ -28,17 +28,14 @@ extension ApplicationTests {
     }
 
     @Test func `An application without a cache gets borrowed tokens and stores none`() async throws {
-      let directory = try TemporaryDirectory()
-      let server = try RawServer(at: directory.path + "/loan.sock") { target in
-        (200, "", target.hasPrefix("/loan") ? LentThings.terms() : LentThings.token())
-      }
-      let (application, config, entra) = try await application(borrowingFrom: server)
+      let lender = try ScriptedLender { _ in (200, LentThings.token()) }
+      let (application, config, entra) = try await application(borrowingFrom: lender.server)
       let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test" && !account.isSSOAccount)
       let result = try await application.silent(account)
       #expect(result.accessToken == "lent-token" && result.account.identifier == account.identifier)
       #expect(try application.allAccounts().isEmpty)
-      #expect(server.requests.count == 3)
+      #expect(lender.server.requests.count == 3)
       let refusal = try await failure { try await application.signIn() }
       #expect(refusal.code == MSALError.interactionRequired.rawValue)
       // A cache that is unavailable.
@@ -48,7 +45,7 @@ extension ApplicationTests {
         configuration: config, transport: entra.server, authenticator: entra.browser)
       #expect(try await without.currentAccount(with: nil).0 == account)
       config.tokenBroker = LoanBroker(
-        transport: try SoupHTTPTransport(unixSocket: directory.path + "/none.sock"))
+        transport: try SoupHTTPTransport(unixSocket: lender.directory.path + "/none.sock"))
       let alone = try MSALPublicClientApplication(
         configuration: config, transport: entra.server, authenticator: entra.browser)
       let error = try await failure { try await alone.accountOfDevice() }
@@ -56,13 +53,10 @@ extension ApplicationTests {
     }
 
     @Test func `A lender that cannot reach the server is a network failure`() async throws {
-      let directory = try TemporaryDirectory()
-      let server = try RawServer(at: directory.path + "/loan.sock") { target in
-        target.hasPrefix("/loan")
-          ? (200, "", LentThings.terms())
-          : (503, "", LentThings.refusal("temporarily_unavailable", 503, "Offline."))
+      let lender = try ScriptedLender { _ in
+        (503, LentThings.refusal("temporarily_unavailable", 503, "Offline."))
       }
-      let (application, _, _) = try await application(borrowingFrom: server)
+      let (application, _, _) = try await application(borrowingFrom: lender.server)
       let account = try await application.accountOfDevice()
       let error = try await failure { try await application.silent(account) }
       #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorCannotConnectToHost)

@@ -2,15 +2,6 @@ import Foundation
 import LabSupport
 
 extension LabClient {
-  /// One that asks at the lab whatever the test makes of its requests.
-  init(
-    exchange:
-      @escaping @Sendable (HTTPTransportRequest, SoupHTTPTransport) async throws(HTTPTransportError)
-      -> HTTPTransportResponse
-  ) throws {
-    try self.init(transport: ChangedTransport(base: Lab.current.transport(), exchange: exchange))
-  }
-
   /// Asks the lab's API for bound tokens, as the request that a result was signed for, unless told otherwise.
   func protected(
     _ result: AuthenticationResult, path: String = "/orders", method: HTTPRequest.Method = .get
@@ -47,18 +38,6 @@ extension LabClient {
 
   func refreshTokens() async throws -> [String] {
     try await cache.snapshot().document.refreshTokens.values.compactMap(\.secret)
-  }
-}
-
-/// A transport whose requests and answers a test changes.
-private struct ChangedTransport: HTTPTransport {
-  let base: SoupHTTPTransport
-  let exchange:
-    @Sendable (HTTPTransportRequest, SoupHTTPTransport) async throws(HTTPTransportError)
-      -> HTTPTransportResponse
-
-  func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    try await exchange(request, base)
   }
 }
 

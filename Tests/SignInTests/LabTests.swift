@@ -46,12 +46,14 @@ struct LabTests {
   }
 
   @Test(.conformance(3)) func `A code with another proof gives nothing`() async throws {
-    let test = try LabClient(exchange: { request, transport throws(HTTPTransportError) in
+    let transport = try lab.transport()
+    let changed = ChangedTransport { request throws(HTTPTransportError) in
       var request = request
       let form = request.body.map { String(decoding: $0, as: UTF8.self) }
       request.body = form.map { Data($0.replacing("code_verifier=", with: "code_verifier=x").utf8) }
       return try await transport.send(request)
-    })
+    }
+    let test = try LabClient(transport: changed)
     let error = await expectError(.invalidGrant) { try await test.signIn() }
     #expect(error?.stsErrorCodes == [501_481])
     #expect(try await test.recordCount() == 0)
@@ -59,10 +61,12 @@ struct LabTests {
 
   @Test(.conformance(4)) func `A code works once; a second use changes nothing in the cache`() async throws {
     let sendsTwice = Mutex(false)
-    let test = try LabClient(exchange: { request, transport throws(HTTPTransportError) in
+    let transport = try lab.transport()
+    let twice = ChangedTransport { request throws(HTTPTransportError) in
       if sendsTwice.withLock({ $0 }), request.body != nil { _ = try await transport.send(request) }
       return try await transport.send(request)
-    })
+    }
+    let test = try LabClient(transport: twice)
     try await test.signIn("bob")
     let before = try await test.cache.snapshot().document
     sendsTwice.withLock { $0 = true }
@@ -109,7 +113,7 @@ struct LabTests {
     request.timeout = .seconds(1)
     let error = await expectError(.timedOut) { try await test.client.acquireToken(request) }
     #expect(error?.advice?.contains("redirect URI is registered") == true)
-    try await portCloses(try #require(test.pages.redirectPorts.first))
+    try await portCloses(try #require(test.redirectPorts.first))
   }
 
   @Test(.conformance(14)) func `Cancelling frees the port, and leaves the browser running`() async throws {
@@ -120,7 +124,7 @@ struct LabTests {
     let browser = try #require(report.first?.query["process"].flatMap { pid_t($0) })
     signIn.cancel()
     await expectError(.cancelled) { try await signIn.value }
-    try await portCloses(try #require(test.pages.redirectPorts.first))
+    try await portCloses(try #require(test.redirectPorts.first))
     // One that ended is there until its parent waits for it.
     #expect(kill(browser, SIGTERM) == 0)
     try await eventually { kill(browser, 0) != 0 }
@@ -148,7 +152,7 @@ struct LabTests {
     async let second = other.client.acquireToken(bob)
     #expect(try await first.account.username == "alice@contoso.test")
     #expect(try await second.account.username == "bob@contoso.test")
-    let ports = one.pages.redirectPorts + other.pages.redirectPorts
+    let ports = one.redirectPorts + other.redirectPorts
     #expect(Set(ports).count == 2)
   }
 
@@ -398,7 +402,7 @@ struct LabTests {
     #expect(try await test.client.accounts().isEmpty)
     #expect(try await test.refreshTokens().isEmpty)
     let page = try #require(lab.requests(to: .logout).first)
-    let port = try #require(test.pages.redirectPorts.first)
+    let port = try #require(test.redirectPorts.first)
     #expect(page.query["post_logout_redirect_uri"]?.hasPrefix("http://localhost:") == true)
     #expect(page.query["post_logout_redirect_uri"] != "http://localhost:\(port)")
     #expect(page.query["state"]?.isEmpty == false)

@@ -28,6 +28,22 @@ extension TransportTests {
       #expect(parts.withLock { $0 } == Array(repeating: "hello", count: 5))
     }
 
+    /// Cancels a stream that has begun, and expects it to end.
+    private func cancelAfterOnePart(
+      _ request: HTTPTransportRequest, of transport: @escaping @Sendable () throws -> SoupHTTPTransport
+    ) async throws {
+      let (parts, part) = AsyncStream.makeStream(of: Void.self)
+      let stream = Task {
+        try await transport().stream(request) { _ in
+          part.yield()
+          return true
+        }
+      }
+      for await _ in parts { break }
+      stream.cancel()
+      await #expect(throws: HTTPTransportError.cancelled) { try await stream.value }
+    }
+
     @Test func `Stopping to read a stream ends the exchange, also the transport's last`() async throws {
       let ended = Mutex(0)
       let server = RawServer { connection in
@@ -38,16 +54,7 @@ extension TransportTests {
       }
       for _ in 0..<20 {
         _ = try await makeTransport().stream(get(server.port)) { _ in false }
-        let (parts, part) = AsyncStream.makeStream(of: Void.self)
-        let stream = Task {
-          try await makeTransport().stream(get(server.port)) { _ in
-            part.yield()
-            return true
-          }
-        }
-        for await _ in parts { break }
-        stream.cancel()
-        await #expect(throws: HTTPTransportError.cancelled) { try await stream.value }
+        try await cancelAfterOnePart(get(server.port), of: { try makeTransport() })
       }
       try await eventually { ended.withLock { $0 } == 40 }
     }
@@ -85,16 +92,7 @@ extension TransportTests {
       let transport = try makeTransport()
       let request = get(server.port)
       await #expect(throws: HTTPTransportError.self) { try await transport.stream(request) { _ in true } }
-      let (parts, part) = AsyncStream.makeStream(of: Void.self)
-      let stream = Task {
-        try await transport.stream(request) { _ in
-          part.yield()
-          return true
-        }
-      }
-      for await _ in parts { break }
-      stream.cancel()
-      await #expect(throws: HTTPTransportError.cancelled) { try await stream.value }
+      try await cancelAfterOnePart(request, of: { transport })
     }
 
     @Test func `Plaintext HTTP is for loopback only, where allowed, and bypasses proxies`()

@@ -4,7 +4,7 @@ import Synchronization
 /// A Secret Service that replies to each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
 ///
 /// It refuses an encrypted session, so that libsecret falls back to a plain one. With other names it is another program
-/// beside the service.
+/// beside the service. `*` stands for every method without an answer of its own.
 package final class FakeService: Sendable {
   package enum Answer: Sendable {
     case reply([Variant])
@@ -52,6 +52,11 @@ package final class FakeService: Sendable {
 
   deinit { if ownsKeyring { keyring.shutdown() } }
 
+  /// A program that prompts for gnome-keyring, and never replies.
+  package static func silentPrompter(on keyring: PrivateKeyring) throws -> FakeService {
+    try FakeService(["*": .silence], on: keyring, names: ["org.gnome.keyring.SystemPrompter"])
+  }
+
   /// Emits the prompt's signal that it is completed.
   package func completePrompt(dismissed: Bool, _ result: Variant) {
     bus.emit(
@@ -69,7 +74,9 @@ package final class FakeService: Sendable {
 
     var answer =
       answers.withLock { answers in
-        guard case .inTurn(let first, let then) = answers[method] else { return answers[method] }
+        guard case .inTurn(let first, let then) = answers[method] else {
+          return answers[method] ?? answers["*"]
+        }
         answers[method] = then
         return first
       } ?? .error("org.freedesktop.DBus.Error.UnknownMethod")

@@ -173,3 +173,21 @@ package final class ScriptedTransport: HTTPTransport {
     ]
   }
 }
+
+/// A transport whose requests and answers a test changes.
+package struct ChangedTransport: HTTPTransport {
+  private let exchange:
+    @Sendable (HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
+
+  package init(
+    _ exchange:
+      @escaping @Sendable (HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
+  ) {
+    self.exchange = exchange
+  }
+
+  package func send(_ request: HTTPTransportRequest) async throws(HTTPTransportError) -> HTTPTransportResponse
+  {
+    try await exchange(request)
+  }
+}
