@@ -1,4 +1,3 @@
-import EtcdStore
 import TestSupport
 
 /// What many processes that save into one group at once leave behind, and see of each other.

@@ -1,6 +1,5 @@
 import Dispatch
 import EtcdStore
-import GLibSupport
 import TestSupport
 
 /// Waits for a minute, and so holds its thread.

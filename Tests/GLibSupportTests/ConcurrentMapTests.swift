@@ -1,4 +1,3 @@
-import GLibSupport
 import TestSupport
 
 struct ConcurrentMapTests {

@@ -1,8 +1,5 @@
 import Foundation
-import HTTPSupport
 import TestSupport
-import Testing
-import TokenCache
 
 @testable import IdentityClient
 

@@ -132,16 +132,14 @@ struct TokenTests {
 
   @Test func `Every failure has its exit code, and prints nothing on standard output`() throws {
     func expect(
-      _ status: Int32, _ code: JSONValue, _ arguments: [String], _ changes: [String: String?] = [:],
+      _ status: Int32, _ code: String, _ arguments: [String], _ changes: [String: String?] = [:],
       sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
       let text = try tool.run(arguments, with: changes)
-      #expect(text.status == status, "\(arguments) \(text.standardError)", sourceLocation: sourceLocation)
-      #expect(text.standardOutput.isEmpty, sourceLocation: sourceLocation)
-      #expect(text.standardError.hasPrefix("llavero: "), sourceLocation: sourceLocation)
-      let json = try tool.run(arguments + ["--json"], with: changes)
-      #expect(json.status == status, sourceLocation: sourceLocation)
-      #expect(try json.error?["code"] == code, sourceLocation: sourceLocation)
+        .exits(status, printing: "", sourceLocation: sourceLocation)
+      #expect(text.standardError.hasPrefix("llavero: "), "\(arguments)", sourceLocation: sourceLocation)
+      try tool.run(arguments + ["--json"], with: changes)
+        .exits(status, code: code, sourceLocation: sourceLocation)
     }
     let renewal = ["token", "--force-refresh"]
     for command in ["login", "logout", "token", "status", "me"] {

@@ -6,7 +6,6 @@ import ProofOfPossession
 import Sealing
 import SecretService
 import TestSupport
-import WorkerSupport
 
 @testable import TokenCache
 

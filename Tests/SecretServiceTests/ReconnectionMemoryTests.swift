@@ -1,6 +1,5 @@
 import SecretService
 import TestSupport
-import WorkerSupport
 
 /// Memory after many connections, each test in a process of its own.
 @Suite(.timeLimit(.minutes(20)))

@@ -1,6 +1,5 @@
 import SoupTransport
 import TestSupport
-import WorkerSupport
 
 extension TransportTests {
   @Suite struct FaultTests {

@@ -136,19 +136,6 @@ extension AccountType {
   }
 }
 
-extension CacheDocument {
-  /// Files a record as a save does that replaces nothing else.
-  mutating func save(_ credential: Credential) {
-    self[credential.credentialType.section][credential.serializedKey] = credential
-  }
-
-  mutating func save(_ account: AccountRecord) { accounts[account.serializedKey] = account }
-
-  mutating func save(_ metadata: AppMetadata) { appMetadata[metadata.serializedKey] = metadata }
-
-  mutating func save(_ metadata: AccountMetadata) { accountMetadata[metadata.serializedKey] = metadata }
-}
-
 extension AuthenticationScheme {
   /// The scheme that a token request named by its parameters: `token_type`, and `key_id` or the key id in
   /// `req_cnf`.

@@ -42,6 +42,11 @@ enum VectorProperty<Record: CacheRecord>: Sendable {
 /// A record with the table of Microsoft's property names.
 protocol VectorRecord: CacheRecord {
   static var vectorProperties: [String: VectorProperty<Self>] { get }
+  /// All of a cache, in the order of their keys.
+  static func all(in document: CacheDocument) -> [Self]
+
+  /// Files it as a save does that replaces nothing else.
+  func save(in document: inout CacheDocument)
 }
 
 extension VectorRecord {
@@ -114,6 +119,10 @@ extension Credential: VectorRecord {
     "target": .text(\.target),
     "tokenType": .text(\.tokenType),
   ]
+
+  static func all(in document: CacheDocument) -> [Credential] { document.credentials.map(\.credential) }
+
+  func save(in document: inout CacheDocument) { document[credentialType.section][serializedKey] = self }
 }
 
 extension AccountRecord: VectorRecord {
@@ -135,6 +144,12 @@ extension AccountRecord: VectorRecord {
     "username": .text(\.username),
   ]
 
+  static func all(in document: CacheDocument) -> [AccountRecord] {
+    document.accounts.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  func save(in document: inout CacheDocument) { document.accounts[serializedKey] = self }
+
   private static let accountType = VectorProperty<AccountRecord>.kind(
     get: { $0.accountType?.rawValue },
     set: { record, name in
@@ -150,6 +165,12 @@ extension AppMetadata: VectorRecord {
     "environment": .kind(get: \.environment, set: { _, _ in false }),
     "familyId": .text(\.familyID),
   ]
+
+  static func all(in document: CacheDocument) -> [AppMetadata] {
+    document.appMetadata.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  func save(in document: inout CacheDocument) { document.appMetadata[serializedKey] = self }
 
   init(vector properties: JSONObject) throws {
     let properties = try properties.understood(["clientId", "environment", "familyId", "generalType"])

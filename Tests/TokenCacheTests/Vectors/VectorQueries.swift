@@ -228,11 +228,11 @@ struct CredentialQuery: VectorQuery {
 extension CacheDocument {
   /// The credentials that a query asks for, in the order of their keys.
   func credentials(matching query: CredentialQuery) -> [Credential] {
-    credentials.map(\.credential).filter(query.matches)
+    Credential.all(in: self).filter(query.matches)
   }
 
   /// The account records that a query asks for, in the order of their keys.
   func accounts(matching query: AccountQuery) -> [AccountRecord] {
-    accounts.sorted { $0.key < $1.key }.map(\.value).filter(query.matches)
+    AccountRecord.all(in: self).filter(query.matches)
   }
 }

@@ -14,8 +14,8 @@ enum VectorRunner {
     "account_cache_queries": checkQuery(AccountQuery.self),
     "app_metadata_cache_keys": checkAppMetadataKey,
     "app_metadata_cache_queries": checkQuery(AppMetadataQuery.self),
-    "credential_items_json": checkCredentialJSON,
-    "account_items_json": checkAccountJSON,
+    "credential_items_json": { try checkRecordJSON(Credential.self, $0) },
+    "account_items_json": { try checkRecordJSON(AccountRecord.self, $0) },
     "account_metadata_items_json": checkAccountMetadataJSON,
     "schema_compliance": checkSchemaCompliance,
     "schema_signin_bundles": checkSignInBundle,
@@ -87,8 +87,8 @@ enum VectorRunner {
     let expected = try fields.object("expected")
     if let account = fields["accountIdentifier"]?.objectValue {
       var document = CacheDocument()
-      document.save(
-        AccountRecord(fields: account.merging(["authority_type": "MSSTS"]) { given, _ in given }))
+      AccountRecord(fields: account.merging(["authority_type": "MSSTS"]) { given, _ in given })
+        .save(in: &document)
       let accounts = [document].accounts(clientID: nil, in: .known)
       try expectEqual("the number of accounts", accounts.count, 1)
       try expectEqual("displayableId", accounts.first?.username, expected.optionalString("displayableId"))

@@ -38,34 +38,24 @@ struct VectorScenario {
     }
     let document = try await cache.snapshot().document
     switch op {
-    case "saveCredential":
-      let credential = try Credential(vector: try item(step))
-      remember(credential, step)
-      pending.save(credential)
-    case "saveAccount":
-      let account = try AccountRecord(vector: try item(step))
-      remember(account, step)
-      pending.save(account)
-    case "saveAppMetadata":
-      let metadata = try AppMetadata(vector: try item(step))
-      remember(metadata, step)
-      pending.save(metadata)
+    case "saveCredential": try save(Credential.self, step)
+    case "saveAccount": try save(AccountRecord.self, step)
+    case "saveAppMetadata": try save(AppMetadata.self, step)
     case "getCredential", "getCredentialWithKey":
       let key = try Credential(vector: try key(step)).key
-      try expect(step, found: document.credentials.map(\.credential).filter { $0.key.names(key) })
+      try expect(step, found: Credential.all(in: document).filter { $0.key.names(key) })
     case "getCredentials":
       let query = try CredentialQuery(vector: try step.object("query"))
       try expect(step, found: document.credentials(matching: query))
       try await query.compareWithAccessor(in: document)
     case "getAllCredentials", "getAllItems":
-      try expect(step, found: document.credentials.map(\.credential))
+      try expect(step, found: Credential.all(in: document))
     case "getAllCredentialsWithType":
       let query = try CredentialQuery(vector: ["credentialType": step["credentialType"] ?? .null])
       try expect(step, found: document.credentials(matching: query))
     case "getAccount", "getAccountWithKey":
       let key = try AccountRecord(vector: try key(step)).key
-      try expect(
-        step, found: document.accounts(matching: try AccountQuery(vector: [:])).filter { $0.key.names(key) })
+      try expect(step, found: AccountRecord.all(in: document).filter { $0.key.names(key) })
     case "getAccounts":
       try expect(step, found: document.accounts(matching: try AccountQuery(vector: try step.object("query"))))
     case "getAllAccounts", "getAllAccountsOfType", "getAllAccountsWithType":
@@ -73,7 +63,7 @@ struct VectorScenario {
       try expect(step, found: document.accounts(matching: try AccountQuery(vector: ["accountType": type])))
     case "getAppMetadata", "getAppMetadataEntries", "getAppMetadataEntriesWithQuery":
       let query = try AppMetadataQuery(vector: step["query"]?.objectValue ?? [:])
-      try expect(step, found: document.appMetadata.values.filter(query.matches))
+      try expect(step, found: AppMetadata.all(in: document).filter(query.matches))
     case "removeCredential", "removeAllCredentials":
       let keys = try items(step).map { try Credential(vector: $0).key }
       try await change { $0.removeCredentials { credential in keys.contains { credential.key.names($0) } } }
@@ -111,8 +101,10 @@ struct VectorScenario {
     }
   }
 
-  private mutating func remember(_ record: some CacheRecord, _ step: JSONObject) {
+  private mutating func save<Record: VectorRecord>(_: Record.Type, _ step: JSONObject) throws {
+    let record = try Record(vector: try item(step))
     if let name = step["name"]?.stringValue { saved[name] = record.fields }
+    record.save(in: &pending)
   }
 
   /// An item is given as such, by its properties, or as one with some properties of its own.
