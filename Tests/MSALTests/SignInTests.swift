@@ -112,7 +112,7 @@ extension ApplicationTests {
 
     @Test(.conformance(12)) func `A sign-in that the user declines is userCanceled`() async throws {
       entra.closePages()
-      #expect(await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
+      #expect(try await code { try await application.signIn() } == MSALError.userCanceled.rawValue)
     }
 
     @Test func `A refused silent request is interactionRequired, and an error about an account names it`()
@@ -178,14 +178,15 @@ extension ApplicationTests {
       let task = Task { try await application.signIn() }
       _ = try await entra.browser.nextPage()
       task.cancel()
-      #expect(await code { try await task.value } == MSALError.userCanceled.rawValue)
+      #expect(try await code { try await task.value } == MSALError.userCanceled.rawValue)
     }
 
     @Test func `A signed-out user has to sign in again`() async throws {
       let account = try await application.signIn().account
       try application.remove(account)
       #expect(try application.allAccounts().isEmpty)
-      #expect(await code { try await application.silent(account) } == MSALError.interactionRequired.rawValue)
+      #expect(
+        try await code { try await application.silent(account) } == MSALError.interactionRequired.rawValue)
     }
 
     @Test(.conformance(69)) func `The browser is signed out on request`() async throws {
@@ -201,7 +202,7 @@ extension ApplicationTests {
 
       entra.closePages()
       #expect(
-        await code { try await application.signout(with: account, signoutParameters: parameters) }
+        try await code { try await application.signout(with: account, signoutParameters: parameters) }
           == MSALError.userCanceled.rawValue)
       // The other libraries hear of the removal all the same.
       #expect(provider.events.withLock { $0 }.count { $0 == "remove alice@contoso.test" } == 2)
@@ -250,13 +251,9 @@ extension ApplicationTests {
       try await expectDamage { try await application.currentAccount(with: nil) }
     }
 
-    private func code<T>(_ work: () async throws -> T) async -> Int? {
-      do {
-        _ = try await work()
-        return nil
-      } catch let error as NSError {
-        return error.domain == MSALErrorDomain ? error.code : nil
-      }
+    private func code<T>(_ work: () async throws -> T) async throws -> Int? {
+      let error = try await failure(of: work)
+      return error.domain == MSALErrorDomain ? error.code : nil
     }
   }
 }

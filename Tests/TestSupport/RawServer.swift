@@ -12,23 +12,16 @@ public final class RawServer: Sendable {
   public let port: UInt16
   /// Empty at a port.
   public let path: String
-  private let listener: Listener
+  private let socket: GObjectReference<GSocket>
+  private let cancellable = Cancellable(timeout: .seconds(600))
+  private let connections = Watched(0)
+  private let log = Watched<[(text: String, connection: Int)]>([])
 
-  /// The part of the server that its threads use.
-  private final class Listener: Sendable {
-    let socket: GObjectReference<GSocket>
-    let cancellable = Cancellable(timeout: .seconds(600))
-    let connections = Mutex(0)
-    let requests = Mutex<[(text: String, connection: Int)]>([])
-
-    init(_ socket: GObjectReference<GSocket>) { self.socket = socket }
-  }
-
-  public var connectionCount: Int { listener.connections.withLock { $0 } }
+  public var connectionCount: Int { connections.read(\.self) }
   /// The requests that were read, in their order.
   public var requests: [String] { numberedRequests.map(\.text) }
   /// The same, each with the number of its connection.
-  public var numberedRequests: [(text: String, connection: Int)] { listener.requests.withLock { $0 } }
+  public var numberedRequests: [(text: String, connection: Int)] { log.read(\.self) }
 
   /// Starts to accept connections at a free port. `serve` runs on a thread of its own for each.
   public convenience init(
@@ -79,19 +72,19 @@ public final class RawServer: Sendable {
     _ identity: GObjectReference<GTlsCertificate>?, offersHTTP2: Bool,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
-    let listener = Listener(GObjectReference(taking: socket))
-    (self.port, self.path, self.listener) = (port, path, listener)
-    DispatchQueue(label: "raw-accept").async {
-      while let client = g_socket_accept(listener.socket.pointer, listener.cancellable.pointer, nil) {
-        let number = listener.connections.withLock { count in
+    (self.port, self.path, self.socket) = (port, path, GObjectReference(taking: socket))
+    // Without the server, which ends them.
+    DispatchQueue(label: "raw-accept").async { [socket = self.socket, cancellable, connections, log] in
+      while let client = g_socket_accept(socket.pointer, cancellable.pointer, nil) {
+        let number = connections.change { count in
           count += 1
           return count
         }
         let client = GObjectReference(taking: client)
         DispatchQueue(label: "raw-connection").async {
           let connection = RawConnection(
-            client, identity, offersHTTP2: offersHTTP2, number: number, until: listener.cancellable
-          ) { request in listener.requests.withLock { $0.append((request, number)) } }
+            client, identity, offersHTTP2: offersHTTP2, number: number, until: cancellable
+          ) { request in log.change { $0.append((request, number)) } }
           guard let connection else { return }
           serve(connection)
           connection.close()
@@ -114,8 +107,8 @@ public final class RawServer: Sendable {
 
   /// Ends all connections, too; a socket's file stays.
   public func stop() {
-    listener.cancellable.cancel()
-    g_socket_close(listener.socket.pointer, nil)
+    cancellable.cancel()
+    g_socket_close(socket.pointer, nil)
   }
 
   deinit { stop() }

@@ -135,18 +135,11 @@ struct TestResponse: Sendable {
         "tid": .string(tenant ?? person.home), "preferred_username": .string(person.username),
         "name": .string("Name of \(person.username)"),
       ]
-      fields["id_token"] = .string("e30.\(Self.base64(claims)).")
+      fields["id_token"] = .string("e30.\(claims.base64URL).")
     }
     if hasClientInfo {
-      fields["client_info"] = .string(
-        Self.base64(["uid": .string(person.uid), "utid": .string(person.home)]))
+      fields["client_info"] = .string(person.clientInfo)
     }
     return TokenResponse(fields: fields)
-  }
-
-  private static func base64(_ members: JSONObject) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    return ((try? encoder.encode(members)) ?? Data()).base64URL
   }
 }

@@ -64,7 +64,11 @@ package struct SampleToken: Sendable {
 
 extension JSONObject {
   /// The object as a part of a JSON Web Token.
-  package var base64URL: String { ((try? JSONEncoder().encode(self)) ?? Data()).base64URL }
+  package var base64URL: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return ((try? encoder.encode(self)) ?? Data()).base64URL
+  }
 }
 
 extension TokenCacheAccessor {
