@@ -2,7 +2,6 @@ import CGLib
 import Dispatch
 import GLibSupport
 import Glibc
-import Synchronization
 public import Testing
 
 /// A server whose responses the test writes byte by byte: at a port of 127.0.0.1, over TLS if it has a certificate, or on a
@@ -91,7 +90,7 @@ public final class RawServer: Sendable {
         }
       }
     }
-    StoppingServers.current?.keep(self)
+    StoppingServers.servers?.change { $0.append(self) }
   }
 
   /// Makes a socket that accepts no connections, as a killed process leaves it.
@@ -116,23 +115,16 @@ public final class RawServer: Sendable {
 
 /// Keeps the raw servers of each test, and stops them when it ends.
 public struct StoppingServers: SuiteTrait, TestTrait, TestScoping {
-  @TaskLocal fileprivate static var current: Keeper?
-
-  fileprivate final class Keeper: Sendable {
-    private let servers = Mutex<[RawServer]>([])
-
-    func keep(_ server: RawServer) { servers.withLock { $0.append(server) } }
-    func stop() { for server in servers.withLock({ $0 }) { server.stop() } }
-  }
+  @TaskLocal fileprivate static var servers: Watched<[RawServer]>?
 
   public var isRecursive: Bool { true }
 
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
   ) async throws {
-    let keeper = Keeper()
-    defer { keeper.stop() }
-    try await Self.$current.withValue(keeper, operation: body)
+    let servers = Watched<[RawServer]>([])
+    defer { for server in servers.read(\.self) { server.stop() } }
+    try await Self.$servers.withValue(servers, operation: body)
   }
 }
 

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import GLibSupport
-import Glibc
 public import Testing
 public import TokenCache
 
@@ -41,7 +40,7 @@ public final class StandInBroker: Sendable {
         Self.script, "--kind", kind.rawValue, "--control", directory + "/broker.json", "--log",
         directory + "/broker.log",
       ] + (isSecond ? ["--second"] : [])
-    try Self.write(orders, to: directory)
+    try orders.write(toFile: directory + "/broker.json", atomically: true, encoding: .utf8)
     guard isStarted else {
       child = nil
       let command = (["/usr/bin/python3"] + arguments).joined(separator: " ")
@@ -65,12 +64,9 @@ public final class StandInBroker: Sendable {
   private static let script = SharedFiles.repository.appending(path: "Tests/interop/stand_in_broker.py").path
 
   /// Tells it what to do from now on.
-  public func order(_ orders: String) throws { try Self.write(orders, to: directory) }
-
-  private static func write(_ orders: String, to directory: String) throws {
+  public func order(_ orders: String) throws {
     // In one step, for the broker may be reading.
-    try PrivateKeyring.write(orders, to: directory + "/broker.json.new")
-    rename(directory + "/broker.json.new", directory + "/broker.json")
+    try orders.write(toFile: directory + "/broker.json", atomically: true, encoding: .utf8)
   }
 
   /// Ends it at once.
