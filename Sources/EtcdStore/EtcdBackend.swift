@@ -266,8 +266,9 @@ extension EtcdBackend {
   ) throws(CacheError) -> T {
     do throws(EtcdFailure) {
       return try EtcdStore.waiting(cancellable, work)
-    } catch {
-      throw isCommit || sent.isEmpty ? error.cacheError : error.cacheError.withUnknownOutcome
+    } catch var error {
+      if !isCommit && !sent.isEmpty { error.outcomeIsUnknown = true }
+      throw error.cacheError
     }
   }
 }

@@ -1,7 +1,7 @@
 /// The specific codes under ``MSALInternalErrorCodeKey``: for logs and bug reports.
 ///
 /// Their meaning may change: programs should check ``MSALError``. The cases without a description are used on Apple's systems
-/// only: by Microsoft's broker, for device registration and compliance, and in extensions of applications.
+/// only, such as by Microsoft's broker, for device registration and compliance, and in extensions of applications.
 public enum MSALInternalError: Int, Sendable {
   /// The program passed an invalid parameter.
   case internalErrorInvalidParameter = -42000

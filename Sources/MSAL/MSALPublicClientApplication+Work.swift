@@ -164,23 +164,25 @@ extension MSALPublicClientApplication {
     } catch {
       failure = NSError(error)
     }
+    var removal = options
+    removal.fromBrowser = false
     do {
-      // Returns the failure of what follows when the tokens are removed.
-      let signOut = { @Sendable (client: PublicClient) async throws(IdentityError) -> IdentityError? in
-        do throws(IdentityError) {
-          try await client.signOut(account.account, options)
-          return nil
-        } catch {
-          if error.code == .cache { throw error }
-          return error
-        }
+      try await call { [removal] (client) throws(IdentityError) in
+        try await client.signOut(account.account, removal)
       }
-      // Only what waits for the browser ends by the class method.
-      let later = options.fromBrowser ? try await session(signOut) : try await call(signOut)
-      failure = failure ?? later.map { NSError($0) }
     } catch {
       // The account is still signed in, which its providers must not take for signed out.
       throw failure ?? error
+    }
+    if options.fromBrowser {
+      do {
+        // Only what waits for the browser ends by the class method.
+        try await session { (client) throws(IdentityError) in
+          try await client.signOut(account.account, options)
+        }
+      } catch {
+        failure = failure ?? error
+      }
     }
     for provider in config.cacheConfig.externalAccountProviders {
       do {

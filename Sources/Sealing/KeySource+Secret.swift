@@ -143,7 +143,7 @@ extension KeySource {
       let advice =
         "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, make the credential with "
         + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
-        + "systemd-creds encrypt --name=\(shellQuoted(name)) - \(shellQuoted(file))\"."
+        + "systemd-creds encrypt --name=\(shellQuoted(name)) --tpm2-pcrs= - \(shellQuoted(file))\"."
       return try Self.contents(
         inCredential: name, surroundings.environment, minimum: Self.minimumKeySize, advice: advice)
     case .keyring:

@@ -82,17 +82,31 @@ extension SecretServiceConnection {
         // The second try has a new session.
         isSecondTry = true
         continue
+      } catch .refused(let name, let message) where name == "org.freedesktop.DBus.Error.InvalidArgs" {
+        // KWallet refuses the whole call for one item that is gone.
+        var present: [ObjectPath] = []
+        for path in paths where try isLocked(path, session, cancellable) != nil { present.append(path) }
+        guard present.count < paths.count else { throw .refused(name: name, message: message) }
+        return try secretsAtOnce(of: present, cancellable)
       }
-      for path in paths where secrets[path] == nil {
-        // GetSecrets silently leaves out locked items. An item that exists was locked then.
-        do throws(SecretServiceError) {
-          _ = try session.property("Locked", of: .item(path), \.boolean, cancellable)
-        } catch .noSuchItem {
-          continue
-        }
-        throw .collectionLocked
+      for path in paths where secrets[path]?.count ?? 0 == 0 {
+        guard let isLocked = try isLocked(path, session, cancellable) else { continue }
+        // GetSecrets silently leaves out locked items; of a closed wallet, KWallet gives empty secrets. An item that exists
+        // and was left out was locked then.
+        if isLocked || secrets[path] == nil { throw .collectionLocked }
       }
       return secrets
+    }
+  }
+
+  /// Whether an item is locked; `nil` for one that is gone.
+  private func isLocked(
+    _ item: ObjectPath, _ session: ServiceSession, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> Bool? {
+    do throws(SecretServiceError) {
+      return try session.property("Locked", of: .item(item), \.boolean, cancellable)
+    } catch .noSuchItem {
+      return nil
     }
   }
 

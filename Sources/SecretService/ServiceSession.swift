@@ -88,7 +88,15 @@ final class ServiceSession: Sendable {
     } catch {
       let failure = SecretServiceError(error, calling: method, on: target ?? object, cancellable)
       switch failure {
-      case .noSuchItem, .noSuchCollection, .promptDismissed: try checkService(cancellable)
+      case .noSuchItem:
+        // KeePassXC takes the items of a database that is locked off the bus.
+        if case .item(let item) = target ?? object,
+          (try? property("Locked", of: .collection(item.collection), \.boolean, cancellable)) == true
+        {
+          throw SecretServiceError.collectionLocked
+        }
+        try checkService(cancellable)
+      case .noSuchCollection, .promptDismissed: try checkService(cancellable)
       default: break
       }
       throw noting(failure)

@@ -1,4 +1,5 @@
 import EtcdStore
+import StoreSupport
 import TestSupport
 
 /// Lost responses, and requests that arrive late or twice: nothing is applied twice, and nothing that was applied is
@@ -52,6 +53,23 @@ struct LostAnswerTests {
     let late = try #require(held.withLock { $0 })
     _ = try await MeddlingTransport.forward(late)
     #expect(try await fixture.number() == 0)
+  }
+
+  @Test(.fault("lost answer"))
+  func `Where a refused commit cannot be looked at again its outcome is open`() async throws {
+    let other = try fixture.store()
+    let isGone = Atomic(false)
+    let transport = MeddlingTransport { [fixture] (request, send) throws(HTTPTransportError) in
+      if isGone.load(ordering: .relaxed) { throw .connectionLost("gone") }
+      guard request.writes, request.says("/writers/") else { return try await send(request) }
+      isGone.store(true, ordering: .relaxed)
+      _ = try? await other.increment(1, of: fixture)
+      return try await send(request)
+    }
+    let store = try fixture.store(through: transport)
+    let error = await expectCacheError(.unavailable) { _ = try await store.increment(1, of: fixture) }
+    #expect(error?.message.ranges(of: "may or may not have been applied").count == 1)
+    #expect(error?.leavesOutcomeOpen == true)
   }
 
   @Test(.fault("late request")) func `A request of a failed call changes nothing when it arrives late`()

@@ -85,7 +85,8 @@ struct LinuxBrokerTests {
     let broker = try StandInBroker(.native, orders: #"{"token":"\#(short)"}"#)
     defer { broker.kill() }
     let client = client(broker)
-    var request = try request(#require(await accounts(client).first))
+    let account = try #require(await accounts(client).first)
+    var request = try request(account)
     request.minimumValidity = 300
     // A broker that has no other gives this one again.
     #expect(try await client.tokenSilently(request).accessToken == short)

@@ -297,6 +297,14 @@ struct AuthorityTests {
     test.transport.answerTokens(test.tokens(scope: "https://api.test/read", of: person, idToken: claims))
     #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
 
+    // No silent call gets an empty token, and none loses the new refresh token.
+    test.clock.advance(3400)
+    test.transport.answerTokens(
+      test.tokens(
+        refresh: "refresh-3", scope: "https://api.test/read", of: person,
+        changing: ["access_token": .null, "scope": .null], idToken: claims))
+    #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
+    #expect(try await test.secrets(.refreshToken) == ["refresh-3"])
     // Where no scope of an API is granted, it gives an ID token alone.
     let signedIn = try await test.signIn(
       person, scopes: ["https://api.test/read"], changing: ["access_token": .null], idToken: claims)

@@ -34,17 +34,24 @@ struct BrokerTests {
 
   private static let guest = "33333333-3333-3333-3333-333333333333"
 
-  @Test(arguments: [BrokerPolicy.automatic, .required])
-  func `A broker's token of another tenant is refused`(_ policy: BrokerPolicy) async throws {
+  @Test(arguments: [BrokerPolicy.automatic, .required], [Self.guest, "fabrikam.example"])
+  func `A broker's token of another tenant is refused`(_ policy: BrokerPolicy, _ tenant: String) async throws
+  {
     let (test, account) = try await signedIn(policy)
     // As Himmelblau does, which ignores the authority.
     answer(test)
-    let authority = Authority.entra(Self.guest)
+    test.transport.setMetadata(["issuer": .string("https://login.microsoftonline.com/\(Self.guest)/v2.0")])
+    let authority = Authority.entra(tenant)
     func silent() async throws(IdentityError) -> AuthenticationResult {
       try await test.silent(account) { $0.authority = authority }
     }
     if policy == .required {
-      await expectError(.brokerFailed) { try await silent() }
+      // Where nobody but the broker may be asked, nobody knows whose domain it is.
+      if tenant == Self.guest {
+        await expectError(.brokerFailed) { try await silent() }
+      } else {
+        _ = try await silent()
+      }
     } else {
       var person = TestPerson.alice
       person.tenant = Self.guest
@@ -53,9 +60,10 @@ struct BrokerTests {
     }
     let metadata = try await test.cache.accountMetadata(
       clientID: TestPerson.clientID, of: account.homeAccountID)
+    let known = metadata?.resolvedAuthority(for: authority.address, homeAccountID: account.homeAccountID)
+    // What a server answered is remembered, and nothing on the word of a broker alone.
     #expect(
-      metadata?.resolvedAuthority(
-        for: authority.address, homeAccountID: account.homeAccountID) == nil)
+      known == (policy == .automatic && tenant != Self.guest ? Authority.entra(Self.guest).address : nil))
   }
 
   @Test func `A tenant that is named by its id is no other, whatever the cache says`() async throws {
@@ -76,6 +84,16 @@ struct BrokerTests {
     answer(test, "access-1")
     test.transport.answerTokens(test.tokens("own-2"))
     #expect(try await test.renew(account).accessToken == "own-2")
+    // Where that brings none, the broker's token serves.
+    test.transport.answerTokens(.refusal("invalid_grant"))
+    answer(test, "own-2")
+    #expect(try await test.renew(account).accessToken == "own-2")
+    let count = test.transport.tokenRequests.count
+    let result = try await test.silent(account) {
+      ($0.forceRefresh, $0.refreshesWithoutBroker) = (true, false)
+    }
+    #expect(result.accessToken == "own-2")
+    #expect(test.transport.tokenRequests.count == count)
     let (required, same) = try await signedIn(.required)
     answer(required, "access-1")
     #expect(try await required.renew(same).accessToken == "access-1")

@@ -437,6 +437,12 @@ struct InteractiveTests {
     await expectError(.invalidResponse) {
       try await test.signIn(idToken: ["nonce": "another"], request: request)
     }
+    // Not where nothing would check it, or where it is the same for all sign-ins.
+    await expectError(.invalidParameter) {
+      try await test.silent(result.account) { $0.extraQueryParameters = ["nonce": "x"] }
+    }
+    let own = TestClient { $0.extraQueryParameters = ["nonce": "x"] }
+    await expectError(.invalidParameter) { try await own.signIn() }
   }
 
   @Test func `Claims among the parameters are the request's, unless it has others`() async throws {

@@ -52,6 +52,11 @@ struct BorrowTests {
         0, printing: "", errors: "")
     }
     #expect(borrower.server.requests.count == asked)
+    try borrower(
+      "git-credential", "erase", input: "protocol=https\nhost=dev.azure.com\npassword=lent-token\n\n"
+    ).exits(0, printing: "", errors: "")
+    let hash = "token_sha256_to_refresh=" + sha256Hex("lent-token")
+    #expect(borrower.server.requests.last?.contains(hash) == true)
   }
 
   @Test func `The stand-ins for az and azd print borrowed tokens`() throws {

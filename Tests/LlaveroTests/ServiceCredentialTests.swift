@@ -105,7 +105,7 @@ struct ServiceCredentialTests {
     #expect(key.count == 32)
     let seen = try Data(contentsOf: URL(filePath: tool.files.path + "/public"))
     let arguments = String(decoding: seen, as: UTF8.self)
-    #expect(arguments.contains("encrypt\n--name=llavero\n-\n-\n"), "\(arguments)")
+    #expect(arguments.contains("encrypt\n--name=llavero\n--tpm2-pcrs=\n-\n-\n"), "\(arguments)")
     let forms = [key, Data(key.base64EncodedString().utf8), Data(hex(key).utf8)]
     for form in forms { #expect(seen.firstRange(of: form) == nil) }
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "encrypted\n")

@@ -163,6 +163,54 @@ struct MissingObjectTests {
     await expectFailure(isRunning ? .noSuchItem : .serviceGone) { try await call.run(client, item) }
   }
 
+  @Test(.fault("locked"), arguments: Call.allCases)
+  func `An object counts as missing only while its collection is unlocked`(call: Call) async throws {
+    let service = try service()
+    service.setAnswer("Collections", .property(.objectPaths([FakeService.collection])))
+    // As KeePassXC does, which takes the items of a locked database off the bus.
+    service.setAnswer(
+      "Locked",
+      .computed { arguments in
+        arguments[0].string == "org.freedesktop.Secret.Collection"
+          ? .locked(true) : .error("org.freedesktop.DBus.Error.UnknownObject")
+      })
+    let client = service.client()
+    let item = try #require(try await client.search([:]).unlocked.first)
+    await expectFailure(.collectionLocked) { try await call.run(client, item) }
+  }
+
+  @Test(.fault("KWallet")) func `An item that is gone keeps no other secret`() async throws {
+    let gone = FakeService.collection + "/2"
+    let service = try service()
+    service.setAnswer("SearchItems", .found([item, gone]))
+    service.setAnswer("Collections", .property(.objectPaths([])))
+    service.setAnswer(
+      "GetSecrets",
+      .computed { [item] arguments in
+        arguments[0].strings == [item]
+          ? .secrets([item: .secret([1])]) : .error("org.freedesktop.DBus.Error.InvalidArgs")
+      })
+    service.setAnswer(
+      "Locked", .inTurn(.locked(false), then: .error("org.freedesktop.DBus.Error.UnknownObject")))
+    let client = service.client()
+    let secrets = try await client.secrets(of: client.search([:]).unlocked)
+    #expect(secrets.keys.map(\.path) == [item])
+  }
+
+  @Test(.fault("KWallet"), arguments: [false, true])
+  func `An empty secret is one only where its item is unlocked`(isLocked: Bool) async throws {
+    let service = try service()
+    service.setAnswer("GetSecrets", .secrets([item: .secret([])]))
+    service.setAnswer("Locked", .locked(isLocked))
+    let client = service.client()
+    let found = try await client.search([:]).unlocked
+    if isLocked {
+      await expectFailure(.collectionLocked) { try await client.secrets(of: found) }
+    } else {
+      #expect(try await client.secrets(of: found).values.map(\.count) == [0])
+    }
+  }
+
   @Test func `A collection unlocked right after it was searched is searched again`() async throws {
     let service = try service()
     service.setAnswer("Locked", .locked(false))

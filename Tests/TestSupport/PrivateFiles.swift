@@ -1,10 +1,10 @@
 import Glibc
 import Testing
 
-/// The permissions of a file, or of what a link leads to.
+/// The permissions of a file, of a link its own.
 package func mode(of path: String) -> mode_t? {
   var status = stat()
-  return stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+  return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
 }
 
 /// Writes a file of this user alone.

@@ -26,7 +26,7 @@ package final class RawClient: Sendable {
   /// Closes a socket with this object.
   init(taking descriptor: Int32) {
     self.descriptor = descriptor
-    // An accepted one is not.
+    // An accepted one stays open in children otherwise.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 

@@ -22,7 +22,7 @@ struct GrantResponse: Sendable {
     let response = TokenResponse(fields: fields)
     let claims = try check(response)
     do {
-      try checkType(response)
+      try checkToken(response)
     } catch {
       // The refresh token that it replaces may be used up.
       if isRefresh, response.refreshToken != nil {
@@ -44,7 +44,15 @@ struct GrantResponse: Sendable {
       throw .brokerFailed("its ID token is for another application")
     }
     // Himmelblau ignores the authority, and gives tokens of the account's home.
-    guard !authority.excludes(tenant: claims?.tenantID) else {
+    var asked = authority
+    // Which tenant a domain names, its discovery says.
+    if asked.kind == .aad, !asked.namesManyTenants, UUID(uuidString: asked.tenant ?? "") == nil,
+      let issuer = try? await client.metadata(of: asked).issuer,
+      let named = URL(string: issuer)?.pathComponents
+    {
+      asked = (try? asked.replacingTenant(with: named.first { UUID(uuidString: $0) != nil } ?? "")) ?? asked
+    }
+    guard !asked.excludes(tenant: claims?.tenantID) else {
       throw .brokerFailed("it gave a token of another tenant")
     }
     let home = try homeAccountID(of: token, claims)
@@ -55,12 +63,14 @@ struct GrantResponse: Sendable {
     fields["scope"] = token.grantedScopes.map(JSONValue.string)
     fields["id_token"] = claims == nil ? nil : token.idToken.map(JSONValue.string)
     fields["client_info"] = ClientInfo(homeAccountID: home).map { .string($0.raw) }
-    return try await result(of: fields, claims, from: broker, account: token.account)
+    return try await result(
+      of: fields, claims, from: broker, account: token.account,
+      isResolved: asked.namesManyTenants || UUID(uuidString: asked.tenant ?? "") != nil)
   }
 
   private func result(
     of fields: JSONObject, _ claims: IDTokenClaims?, from broker: (any TokenBroker)? = nil,
-    account brokers: Account? = nil
+    account brokers: Account? = nil, isResolved: Bool = true
   ) async throws(IdentityError) -> AuthenticationResult {
     let granted = Self.scope(in: fields)
     var fields = fields
@@ -73,7 +83,7 @@ struct GrantResponse: Sendable {
     let shouldStore = broker == nil || records.idToken != nil
     let (stored, cacheError) =
       shouldStore
-      ? try await save(records, from: issued ?? authority)
+      ? try await save(records, from: isResolved ? issued ?? authority : authority)
       : (nil, isRefresh ? nil : await noteSignIn(of: records.homeAccountID))
     guard
       let account = stored ?? brokers ?? records.account(in: client.cache.clouds) ?? request.account
@@ -175,11 +185,7 @@ extension GrantResponse {
       response.fields["access_token"] ?? .null == .null && response.idToken != nil
       && (authority.kind == .b2c || request.scopes.scopes.isEmpty)
     let isValid = response.accessToken?.utf8.allSatisfy { (0x20...0x7e).contains($0) } ?? isSignInOnly
-    guard isValid else {
-      throw IdentityError(
-        .invalidResponse, "The server's response has no access token.",
-        advice: "Ask for a scope of the API that is to be called.")
-    }
+    guard isValid else { throw .noAccessToken }
     if authority.isMicrosofts, !isRefresh, response.clientInfo == nil {
       throw IdentityError(.invalidResponse, "Client info was not returned in the server response")
     }
@@ -195,7 +201,11 @@ extension GrantResponse {
     return claims
   }
 
-  private func checkType(_ response: TokenResponse) throws(IdentityError) {
+  private func checkToken(_ response: TokenResponse) throws(IdentityError) {
+    // A sign-in may be for the ID token alone; a silent call for scopes is for a token.
+    guard !isRefresh || response.accessToken != nil || request.scopes.scopes.isEmpty else {
+      throw .noAccessToken
+    }
     let expected = request.proof == nil ? "Bearer" : PopScheme.tokenType
     // A server that does not know the scheme may have ignored it, and leave the type out.
     guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
@@ -263,6 +273,10 @@ extension IdentityError {
   fileprivate static let mismatchedUser = IdentityError(
     .mismatchedUser, "The account that signed in is not the requested one.",
     advice: "Sign in again and choose the right account.")
+
+  fileprivate static let noAccessToken = IdentityError(
+    .invalidResponse, "The server's response has no access token.",
+    advice: "Ask for a scope of the API that is to be called.")
 
   fileprivate static func brokerFailed(_ reason: String) -> IdentityError {
     IdentityError(.brokerFailed, "The identity broker failed: \(reason).")

@@ -23,7 +23,7 @@ struct InteractiveFlow: Sendable {
     let metadata = try await client.metadata(of: resolved.authority)
     let (codeProof, state) = (ProofKey(), randomToken())
     // An application that sends its ID token to a server may have got the nonce from there.
-    let nonce = resolved.extra["nonce"].nonBlank ?? randomToken()
+    let nonce = resolved.nonce ?? randomToken()
     let redirectURI = configuration.redirectURI
     let mode =
       redirectURI?.isOwnScheme == true
@@ -174,7 +174,9 @@ extension InteractiveFlow {
 
   /// Not where the broker has no parameters for what is asked.
   private func supportsRequest(_ broker: any TokenBroker) async throws(IdentityError) -> Bool {
-    guard request.prompt != .create, request.extraScopesToConsent.isEmpty else { return false }
+    guard request.prompt != .create, request.extraScopesToConsent.isEmpty, resolved.nonce == nil else {
+      return false
+    }
     return try await broker.supportsInteractiveSignIn(
       clientID: configuration.clientID, correlationID: request.correlationID)
   }

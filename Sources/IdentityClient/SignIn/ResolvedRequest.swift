@@ -29,6 +29,8 @@ struct ResolvedRequest: Sendable {
   let claims: String?
   /// The parameters that the application adds.
   let extra: [String: String]
+  /// The nonce of the ID token, where the application gives one.
+  let nonce: String?
   /// The account that the token must be for, where it is known.
   let account: Account?
   let proof: PopProof?
@@ -48,6 +50,8 @@ struct ResolvedRequest: Sendable {
     // Where the application requests them in no other way.
     let json = request.claims == nil ? parameters.removeValue(forKey: "claims") : nil
     (requestedClaims, claims) = try configuration.claimsParameters(request.claims, json: json)
+    // Only a sign-in in the browser sends and checks it.
+    nonce = request is InteractiveRequest ? parameters.removeValue(forKey: "nonce").nonBlank : nil
     extra = try configuration.extraParameters(parameters)
     self.account = account
     self.proof = proof
@@ -126,7 +130,7 @@ extension ClientConfiguration {
 
 private let protocolParameters: Set<String> = [
   "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
-  "device_code", "grant_type", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
+  "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
   "req_cnf", "response_mode", "response_type", "scope", "state", "token_type",
 ]
 

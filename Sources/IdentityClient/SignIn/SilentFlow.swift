@@ -89,10 +89,16 @@ struct SilentFlow: Sendable {
     let cached = cachedToken
     if let cached, cached.isFresh, !isForced { return result(of: cached) }
     var refusal: IdentityError?
+    var same: AuthenticationResult?
     do throws(IdentityError) {
       if let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) {
         do throws(IdentityError) {
-          return try await token(of: broker, replacing: cached)
+          let result = try await token(of: broker, replacing: cached)
+          // Himmelblau gives the token that it has, also where another is wanted; the client's own refresh token may bring one.
+          guard isForced, result.accessToken == cached?.found.token.secret, request.refreshesWithoutBroker,
+            client.configuration.brokerPolicy == .automatic
+          else { return result }
+          same = result
         } catch {
           guard client.configuration.brokerPolicy == .automatic,
             request.refreshesWithoutBroker || error.code == .noBroker, error.code != .cancelled,
@@ -119,6 +125,7 @@ struct SilentFlow: Sendable {
         }
       }.value.get()
     } catch {
+      if let same, error.code != .cancelled { return same }
       let error = error.explained(by: refusal)
       guard !isForced, let cached, cached.serves(despite: error) else { throw error }
       client.log(
@@ -234,12 +241,8 @@ extension SilentFlow {
       await forget(nil, because: error)
       throw error
     }
-    // Himmelblau ignores claims and the token to replace, and returns the token that it has. Without claims it serves, unless
-    // the client's own refresh token can bring a new one.
-    let canRefresh =
-      client.configuration.brokerPolicy == .automatic
-      && cache?.refreshTokens(for: lookup).isEmpty == false
-    guard resolved.requestedClaims == nil && !canRefresh || !old.contains(token.accessToken) else {
+    // Himmelblau ignores claims, and returns the token that it has.
+    guard resolved.requestedClaims == nil || !old.contains(token.accessToken) else {
       var error = IdentityError(
         .interactionRequired, "The broker has no other token than the one that was refused.")
       error.claims = resolved.claims

@@ -27,7 +27,13 @@ extension Check {
   static let sealedFiles = Check(name: "sealed_files") { setup in
     guard let store = setup.store as? EncryptedFileCacheStore else { return [] }
     let root = try store.path()
-    let shared = sharing(try store.sharing(), root)
+    var advice = "Use a directory of this machine: --store file:DIR"
+    // The variable is for the default store.
+    if case .file(directory: .some)? = setup.options.settings.address {
+    } else {
+      advice += ", or export XDG_DATA_HOME=…"
+    }
+    let shared = sharing(try store.sharing(), root, advice)
     guard FileStatus(root) != nil else {
       return shared.isEmpty
         ? .ok("There is no file store in \(root) yet; the first write makes it.") : shared
@@ -42,9 +48,8 @@ extension Check {
     return findings.isEmpty ? .ok("The file store in \(root) is closed to others.") : findings
   }
 
-  private static func sharing(_ sharing: FileSharing, _ root: String) -> [Finding] {
-    let advice = "Use a directory of this machine: --store file:DIR, or export XDG_DATA_HOME=…"
-    return switch sharing {
+  private static func sharing(_ sharing: FileSharing, _ root: String, _ advice: String) -> [Finding] {
+    switch sharing {
     case .machine: []
     case .network(let name):
       .warning(

@@ -56,7 +56,9 @@ struct ServiceCredential {
     guard isWritten, let errors = openPipe() else { throw failure(systemReason()) }
     defer { close(errors.reading) }
     let encrypted = try? outputOfCommand(
-      [program, "encrypt", "--name=\(name)", "-", "-"], input: input.reading, errors: errors.writing,
+      // Bound to the TPM alone: PCR 7, systemd's default before 258, changes with each update of Secure Boot.
+      [program, "encrypt", "--name=\(name)", "--tpm2-pcrs=", "-", "-"], input: input.reading,
+      errors: errors.writing,
       cancellable)
     close(errors.writing)
     // A process that it started could keep the other end.

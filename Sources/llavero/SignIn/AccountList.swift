@@ -58,14 +58,16 @@ enum AccountList {
 }
 
 extension [Account] {
-  /// Whether the broker has one of them, or there is an access token of one that has not expired: an account's record and its ID
-  /// token outlive its sign-in.
+  /// Whether there is an access token of one of them that has not expired, or any token of one of the broker's, which renews: an
+  /// account's record and its ID token outlive its sign-in, and the broker's account is signed out where nothing is left.
   fileprivate func areSignedIn(in snapshot: CacheSnapshot) -> Bool {
-    if contains(where: \.isBrokers) { return true }
-    let ids = Set(map { $0.homeAccountID.lowercased() })
-    return snapshot.document.listed(at: Date()).map(\.summary).contains { record in
-      guard record.type == "AccessToken", let id = record.homeAccountId?.lowercased() else { return false }
-      return ids.contains(id) && (record.state == .valid || record.state == .extended)
+    let ids = Dictionary(map { ($0.homeAccountID.lowercased(), $0.isBrokers) }) { $0 || $1 }
+    return snapshot.document.listed(at: Date()).contains { record in
+      let token = record.summary
+      guard record.isCredential, let isBrokers = ids[token.homeAccountId?.lowercased() ?? ""] else {
+        return false
+      }
+      return isBrokers || token.type == "AccessToken" && (token.state == .valid || token.state == .extended)
     }
   }
 }

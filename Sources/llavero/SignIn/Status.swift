@@ -35,9 +35,9 @@ struct Status: AsyncParsableCommand, SignsIn {
     let renews: Bool
     let tokens: [Token]
 
-    /// Whether there is a token, or can be one without a sign-in.
+    /// Whether there is a token, or a refresh token brings one.
     var isSignedIn: Bool {
-      renews || account.isBrokers || tokens.contains { $0.state == .valid || $0.state == .extended }
+      renews || tokens.contains { $0.state == .valid || $0.state == .extended }
     }
 
     var members: Members {
@@ -100,7 +100,8 @@ struct Status: AsyncParsableCommand, SignsIn {
       output.report(problems)
       Self.printTable(of: lines, now: now)
     }
-    guard lines.contains(where: \.isSignedIn) else {
+    let mayAskBroker = broker.policy != .off
+    guard lines.contains(where: { $0.isSignedIn || $0.account.isBrokers && mayAskBroker }) else {
       try snapshot?.checkComplete()
       throw Failure.notSignedIn(account.named, in: snapshot, because: found.brokerFailure)
     }

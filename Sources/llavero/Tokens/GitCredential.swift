@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import IdentityClient
+import Lending
 import TokenCache
 
 struct GitCredential: AsyncParsableCommand, SignsIn {
@@ -40,8 +41,14 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
     else { return }
     if operation == "get" {
       request.answer(try await token(scopes: [Self.scope]))
-    } else if let token = request.token, store.socket == nil {
-      try await cache.removeAccessToken(token)
+    } else if let token = request.token {
+      guard let lender = try store.lender else { return try await cache.removeAccessToken(token) }
+      // The lender has another one ready then, if this is the one in its cache. Only a hash of it is sent.
+      let terms = try await lender.terms()
+      _ = try? await lender.knowing(terms).tokenSilently(
+        BrokerRequest(
+          clientID: terms.clientID, authority: terms.authority, scopes: [Self.scope], account: terms.account,
+          isForced: true, tokenToReplace: token, correlationID: UUID()))
     }
   }
 }

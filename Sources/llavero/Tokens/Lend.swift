@@ -77,7 +77,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     guard passedSockets <= 1 else {
       throw ValidationError("systemd has passed \(passedSockets) sockets: expected one.")
     }
-    guard passedSockets == 0 || socket == nil && port == nil else {
+    guard passedSockets <= 0 || socket == nil && port == nil else {
       throw ValidationError("systemd has passed a socket: leave out --socket and --port.")
     }
   }
