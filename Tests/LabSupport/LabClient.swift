@@ -53,7 +53,8 @@ package struct LabClient: Sendable {
       authenticator: Self.browser(lab, action, pages), popKeys: GroupKeys(),
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), now: { Date() },
       // Polls have no real pauses.
-      timing: Timing(sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }),
+      timing: Timing(
+        sleep: { _ in await Task.yield() }, uptime: { ContinuousClock.now - start }, turn: .seconds(600)),
       // In a private keyring's directory, which is removed when the tests end.
       lockDirectory: try PrivateKeyring.shared.get().directory + "/sign-in-locks")
   }

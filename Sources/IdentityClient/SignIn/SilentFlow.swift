@@ -27,9 +27,6 @@ struct SilentFlow: Sendable {
     let keyID: String?
   }
 
-  /// How long to wait for another process that renews tokens of the same account.
-  private static let lockTimeout = Duration.seconds(60)
-
   /// Finds out which tenant and cloud the request is about. No server is asked.
   init(_ request: SilentRequest, _ resolved: ResolvedRequest) async throws(IdentityError) {
     let (account, client) = (request.account, resolved.client)
@@ -58,7 +55,7 @@ struct SilentFlow: Sendable {
       if client.configuration.brokerPolicy == .required, client.cache.store is InMemoryStore {
         return try await current.renew()
       }
-      return try await client.withLock(of: request.account, within: Self.lockTimeout) {
+      return try await client.withLock(of: request.account, within: client.timing.turn) {
         () async throws(IdentityError) in try await current.renew()
       }
     }

@@ -4,12 +4,16 @@ package struct Timing: Sendable {
   package var sleep: @Sendable (Duration) async throws -> Void
   /// The time since some moment in the past.
   package var uptime: @Sendable () -> Duration
+  /// How long to wait for another process that renews tokens of the same account.
+  let turn: Duration
 
   package init(
-    sleep: @escaping @Sendable (Duration) async throws -> Void, uptime: @escaping @Sendable () -> Duration
+    sleep: @escaping @Sendable (Duration) async throws -> Void, uptime: @escaping @Sendable () -> Duration,
+    turn: Duration = .seconds(60)
   ) {
     self.sleep = sleep
     self.uptime = uptime
+    self.turn = turn
   }
 
   package static let system: Timing = {
