@@ -46,7 +46,7 @@ struct BrokerTests {
       try await test.silent(account) { $0.authority = authority }
     }
     if policy == .required {
-      // Where nobody but the broker may be asked, nobody knows whose domain it is.
+      // Where only the broker may be asked, no discovery says whose domain it is.
       if tenant == Self.guest {
         await expectError(.brokerFailed) { try await silent() }
       } else {
