@@ -60,7 +60,7 @@ struct LostAnswerTests {
     let other = try fixture.store()
     let isGone = Atomic(false)
     let transport = MeddlingTransport { [fixture] (request, send) throws(HTTPTransportError) in
-      if isGone.load(ordering: .relaxed) { throw .connectionLost("gone") }
+      if isGone.load(ordering: .relaxed) { throw .cannotFindHost("gone") }
       guard request.writes, request.says("/writers/") else { return try await send(request) }
       isGone.store(true, ordering: .relaxed)
       _ = try? await other.increment(1, of: fixture)

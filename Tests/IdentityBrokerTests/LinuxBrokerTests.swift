@@ -78,7 +78,7 @@ struct LinuxBrokerTests {
 
   @Test func `A token that is not good for long enough is asked to be replaced`() async throws {
     func token(for seconds: Double) -> String {
-      let payload = #"{"exp":\(Int(Date().timeIntervalSince1970 + seconds))}"#
+      let payload = #"{"exp":\#(Int(Date().timeIntervalSince1970 + seconds))}"#
       return "e30." + Data(payload.utf8).base64URL + "."
     }
     let (short, long) = (token(for: 200), token(for: 900))

@@ -54,12 +54,13 @@ struct FileStoreTests {
   {
     let other = try tool.files.directory("other")
     chmod(other, 0o755)
-    try tool("list", "--store", "file:" + other).exits(1, saying: other, hiding: "XDG_DATA_HOME")
+    try tool("import", "-", "--store", "file:" + other, input: Sample.cache).exits(
+      1, saying: other, hiding: "XDG_DATA_HOME")
     chmod(tool.files.path, 0o755)
     defer { chmod(tool.files.path, 0o700) }
     try tool.files.directory("llavero/sealed")
     chmod(tool.files.path + "/llavero/sealed", 0o755)
-    try tool("list").exits(1, saying: "XDG_DATA_HOME")
+    try tool("import", "-", input: Sample.cache).exits(1, saying: "XDG_DATA_HOME")
   }
 
   @Test(arguments: [

@@ -139,15 +139,18 @@ struct SignInTests {
     #expect(result.standardError.split(separator: "open this page yourself").count == 3, "\(result)")
     // The settings may name an account that is signed out already.
     try tool("logout", with: ["LLAVERO_ACCOUNT": Tool.alice]).exits(0)
-    try tool("logout", "--account", Tool.alice).exits(2)
+    try tool("logout", "--account", Tool.alice).exits(3)
   }
 
   @Test func `An account whose session has ended is shown, and is not signed in`() throws {
     let tool = try Tool()
-    try tool.load([
+    let cache = Sample.cache([
       Sample.account(Sample.alice, "alice@contoso.example"),
       Sample.accessToken("old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.past),
     ])
+    let states = #"{"\#(Sample.alice)": {"sign_in_state": "signed_in"}}"#
+    let metadata = #"{"client_id": "\#(Sample.mail)", "account_metadata_map": \#(states)}"#
+    try tool.load(cache.dropLast() + #", "AccountMetadataMap": {"m": \#(metadata)}}"#)
     let result = try tool("status", "--client", Sample.mail, "--json").exits(3, code: "not_signed_in")
     #expect(try result.json["accounts"]?.strings("username") == ["alice@contoso.example"])
     try tool("status").exits(3)

@@ -15,7 +15,7 @@ final class ModernProgram {
   }
 
   /// Parameters that the program keeps, and so could change at any time.
-  let parameters = MSALDeviceCodeTokenParameters(scopes: []) { code in
+  let parameters = MSALDeviceCodeTokenParameters(scopes: [" "]) { code in
     Task { @MainActor in _ = code.message }
   }
 
@@ -116,7 +116,7 @@ struct MSALConcurrencyTests {
     let program = try ModernProgram()
     do {
       try await program.signIn()
-      Issue.record("A request without scopes should be refused.")
+      Issue.record("A request for a blank scope should be refused.")
     } catch let error as NSError {
       #expect(error.domain == MSALErrorDomain)
       #expect(error.userInfo[MSALInternalErrorCodeKey] as? Int == -42000)
