@@ -28,6 +28,14 @@ struct JSONTests {
     #expect(agree(Data(text.utf8)))
   }
 
+  @Test(arguments: [
+    "1.0", "0.1e1", "922337203685477580.1e1", "-922337203685477580.8e1", "12345678901234567890", "1e127",
+  ])
+  func `A number that is written is read as the same, however it was spelled`(_ number: String) throws {
+    let read = try JSONObject(foreign: Data(#"{"n":\#(number)}"#.utf8), within: .cache)
+    #expect(try JSONObject(foreign: JSONEncoder().encode(read), within: .cache) == read)
+  }
+
   @Test func `Objects may be nested as deep as in JSONDecoder`() {
     for depth in [1, 63, 64, 65, 300, 511, 512, 513, 2000] {
       let text = String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)

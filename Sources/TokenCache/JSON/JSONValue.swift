@@ -56,7 +56,8 @@ extension JSONValue: Codable {
     } else if let number = try? container.decode(Int64.self) {
       self = .integer(number)
     } else if let number = try? container.decode(Decimal.self) {
-      self = .decimal(number)
+      // Some whole numbers are not read as such, for example 922337203685477580.1e1.
+      self = Int64(number.description).map(JSONValue.integer) ?? .decimal(number)
     } else if let number = try? container.decode(Double.self) {
       self = .double(number)
     } else {
