@@ -19,8 +19,6 @@ struct GroupFiles {
   let group: KeychainGroup
   let keys: DataKeys
   let directory: PrivateDirectory
-  /// As in ``StoreDirectory/variable``.
-  let variable: String?
 
   var path: String { directory.path }
 
@@ -82,8 +80,7 @@ struct GroupFiles {
       return (name: Self.fileName(change.id), bytes: sealed)
     }
     guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
-    return GroupWrite(
-      directory: directory, variable: variable, files: files + [(Self.manifestName, seal(next))])
+    return GroupWrite(directory: directory, files: files + [(Self.manifestName, seal(next))])
   }
 
   /// Finishes the work of a killed writer. The caller holds the group's lock.
@@ -183,7 +180,6 @@ struct GroupFiles {
 /// The sealed files of one commit.
 struct GroupWrite {
   fileprivate let directory: PrivateDirectory
-  fileprivate let variable: String?
   /// Those of shards, of which one without bytes is removed, and last the manifest.
   fileprivate let files: [(name: String, bytes: [UInt8]?)]
 
@@ -191,8 +187,8 @@ struct GroupWrite {
   ///
   /// All are on the disk under other names before the first file changes, so that a full disk changes nothing. The
   /// new manifest keeps its other name until all files are in place: the next holder of the lock finds it and sees how
-  /// far this writer came.
-  func carryOut(_ turn: Turn) throws(CacheError) {
+  /// far this writer came. Advice names the environment variable.
+  func carryOut(_ turn: Turn, _ variable: String?) throws(CacheError) {
     do throws(PrivateFileError) {
       try directory.write(
         files.compactMap { name, bytes in bytes.map { (name + GroupFiles.newSuffix, $0) } })

@@ -92,8 +92,7 @@ struct StoreDirectory {
           guard let files = try directory(of: group) else { continue }
           try writers.locked(group) { (turn) throws(CacheError) in
             do throws(PrivateFileError) {
-              try GroupFiles(group: group, keys: keys, directory: files, variable: variable)
-                .reseal(turn, &summary)
+              try GroupFiles(group: group, keys: keys, directory: files).reseal(turn, &summary)
             } catch {
               throw error.whileWriting(variable)
             }
@@ -223,9 +222,7 @@ extension StoreDirectory: StoreBackend {
   /// A group's files; `nil` if it has none.
   private func files(of group: KeychainGroup) throws(CacheError) -> GroupFiles? {
     guard let directory = try directory(of: group) else { return nil }
-    if let keys = try present() {
-      return GroupFiles(group: group, keys: keys, directory: directory, variable: variable)
-    }
+    if let keys = try present() { return GroupFiles(group: group, keys: keys, directory: directory) }
     try checkNothingIsSealed(in: [group])
     return nil
   }
@@ -236,9 +233,7 @@ extension StoreDirectory: StoreBackend {
     let keys = try presentForWriting()
     do {
       _ = try PrivateDirectory.made(at: path(of: nil))
-      return GroupFiles(
-        group: group, keys: keys, directory: try PrivateDirectory.made(at: path(of: group)),
-        variable: variable)
+      return GroupFiles(group: group, keys: keys, directory: try PrivateDirectory.made(at: path(of: group)))
     } catch {
       throw error.whileWriting(variable)
     }
@@ -268,7 +263,7 @@ extension StoreDirectory: StoreBackend {
   func commit(
     _ encoded: GroupWrite?, to group: KeychainGroup, over loaded: Loaded<Version>, _ turn: Turn
   ) throws(CacheError) -> Version? {
-    try encoded?.carryOut(turn)
+    try encoded?.carryOut(turn, variable)
     return nil
   }
 
@@ -289,7 +284,7 @@ extension StoreDirectory: StoreBackend {
     // A manifest that cannot be used refuses every later write, also where it is the last file.
     let isBroken = if case .failure = findings.manifest { true } else { false }
     if count > 0 || isAll && isBroken {
-      try findings.files.encode(removed.map { ($0, nil) }, to: repaired.manifest).carryOut(turn)
+      try findings.files.encode(removed.map { ($0, nil) }, to: repaired.manifest).carryOut(turn, variable)
     }
     return (count, true)
   }
