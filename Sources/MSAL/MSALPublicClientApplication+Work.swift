@@ -178,7 +178,7 @@ extension MSALPublicClientApplication {
       do {
         // Only what waits for the browser ends by the class method.
         try await session { (client) throws(IdentityError) in
-          try await client.signOut(account.account, options)
+          try await client.endSession(of: account.account, options)
         }
       } catch {
         failure = failure ?? error

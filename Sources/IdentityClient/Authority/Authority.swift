@@ -167,10 +167,12 @@ extension Authority {
   /// Whether Microsoft's services answer, which understand parameters that the standards do not know.
   var isMicrosofts: Bool { kind == .aad || kind == .b2c || kind == .ciam }
 
+  /// Whether the authority is that of one tenant of Entra ID, named by its id and not by a domain.
+  var namesTenantID: Bool { kind == .aad && UUID(uuidString: tenant ?? "") != nil }
+
   /// Whether the authority is that of one tenant, named by its id, and the given one is another.
   func excludes(tenant other: String?) -> Bool {
-    guard kind == .aad, let tenant, UUID(uuidString: tenant) != nil, let other else { return false }
-    return other.normalized != tenant.normalized
+    namesTenantID && other.map { $0.normalized != tenant?.normalized } ?? false
   }
 
   /// Whether the response names another tenant than the address does.

@@ -46,7 +46,7 @@ struct GrantResponse: Sendable {
     // Himmelblau ignores the authority, and gives tokens of the account's home.
     var asked = authority
     // Which tenant a domain names, its discovery says.
-    if asked.kind == .aad, !asked.namesManyTenants, UUID(uuidString: asked.tenant ?? "") == nil,
+    if asked.kind == .aad, !asked.namesManyTenants, !asked.namesTenantID,
       let issuer = try? await client.metadata(of: asked).issuer,
       let named = URL(string: issuer)?.pathComponents
     {
@@ -65,7 +65,7 @@ struct GrantResponse: Sendable {
     fields["client_info"] = ClientInfo(homeAccountID: home).map { .string($0.raw) }
     return try await result(
       of: fields, claims, from: broker, account: token.account,
-      isResolved: asked.namesManyTenants || UUID(uuidString: asked.tenant ?? "") != nil)
+      isResolved: asked.namesManyTenants || asked.namesTenantID)
   }
 
   private func result(

@@ -18,8 +18,8 @@ extension PublicClient {
         try await cacheCall { () async throws(CacheError) in try await removeTokens(of: account, options) }
       }
       log(.info, "The account is signed out.", ["account": log.personal(account.homeAccountID)])
-      if options.fromBrowser { try await endSession(of: account, options) }
     }
+    if options.fromBrowser { try await endSession(of: account, options) }
   }
 
   private func removeTokens(of account: Account, _ options: SignOutOptions) async throws(CacheError) {
@@ -77,7 +77,13 @@ extension PublicClient {
   }
 
   /// Ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
-  private func endSession(of account: Account, _ options: SignOutOptions) async throws(IdentityError) {
+  package func endSession(of account: Account, _ options: SignOutOptions) async throws(IdentityError) {
+    try await addingRequestContext(options.correlationID, account) { () async throws(IdentityError) in
+      try await openSignOutPage(account, options)
+    }
+  }
+
+  private func openSignOutPage(_ account: Account, _ options: SignOutOptions) async throws(IdentityError) {
     guard let authenticator else { throw .noAuthenticator }
     let authority = options.authority ?? configuration.authority
     guard let endpoint = try await metadata(of: authority).endSessionEndpoint else {

@@ -70,7 +70,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
     // If no browser starts, the tokens are removed all the same, and each account's page is shown.
     for account in signedOut where browser {
       do throws(IdentityError) {
-        try await client.signOut(account, SignOutOptions(fromBrowser: true))
+        try await client.endSession(of: account, SignOutOptions())
       } catch {
         failure = failure ?? error
         if error.code == .cancelled { break }
