@@ -32,7 +32,7 @@ struct DamageTests {
     Named(name, Fault(expected: expected, code: code, kind: kind, change: change))
   }
 
-  /// A change of the bytes, by an attacker who knows the format if it is on purpose.
+  /// A change of the bytes, by an attacker with knowledge of the format if it is on purpose.
   private static func changed(
     _ name: String, _ expected: SealError, code: CacheError.Code = .damaged,
     kind: StoreProblem.Kind = .damaged, onPurpose: Bool = false,
