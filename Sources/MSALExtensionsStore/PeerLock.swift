@@ -163,7 +163,8 @@ package struct LockHolder: Sendable, Equatable {
   /// the holder's ID.
   private func isAlive(writtenAt moment: Int) -> Bool {
     guard let pid else { return false }
-    return Self.isAlive(pid, writtenAt: moment)
+    // What this process holds has its flock.
+    return pid != getpid() && Self.isAlive(pid, writtenAt: moment)
       || ProcessStatus.nested(numbered: pid).contains { Self.isAlive($0, writtenAt: moment) }
   }
 
@@ -243,7 +244,7 @@ private struct HeldFile: Sendable {
       let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
       unsafe fstat(descriptor, &status)
       let written = status.st_mtim.tv_sec
-      if holder.isHolding(since: written, path) && holder.pid != getpid() {
+      if holder.isHolding(since: written, path) {
         close(descriptor)
         return .held(holder)
       }

@@ -19,12 +19,14 @@ public struct PeerRegistry: Sendable {
       Self.azureCLI(in: azure) + Self.azureIdentityPython(in: identity) + [
         // @azure/identity-cache-persistence: one item for every name.
         .item(
-          "azure-identity-node", "Azure SDK for JavaScript", Self.defaultFiles(in: identity),
+          "azure-identity-node", "Azure SDK for JavaScript",
+          Self.files(in: identity).map { identity + "/" + $0 },
           PeerCache.genericSchema, ["service": Self.developerID, "account": "MSALCache"],
           label: "\(Self.developerID)/MSALCache", .json, signalContents: "{}"),
         // azure-identity for Java. Its lock file has no name of its own.
         .item(
-          "azure-identity-java", "Azure SDK for Java", Self.defaultFiles(in: identity), "msal.cache",
+          "azure-identity-java", "Azure SDK for Java", Self.defaultFiles.map { identity + "/" + $0 },
+          "msal.cache",
           ["MsalClientID": Self.developerID], label: "MSALCache.nocae", .base64,
           lockFiles: [identity + "/.lockfile"]),
       ] + Self.dotNet(data: data + "/.IdentityService", local: home + "/.local/.IdentityService")
@@ -42,9 +44,14 @@ public struct PeerRegistry: Sendable {
 
   private static let developerID = "Microsoft.Developer.IdentityService"
 
-  /// The signal files of the Azure SDKs' default cache.
-  private static func defaultFiles(in directory: String) -> [String] {
-    ["msal.cache.nocae", "msal.cache.cae"].map { directory + "/" + $0 }
+  /// The signal files of the Azure SDKs' default cache: without and with Continuous Access Evaluation.
+  private static let defaultFiles = ["msal.cache.nocae", "msal.cache.cae"]
+
+  /// The signal files of the Azure SDKs: those of the default cache, and those of other names that exist.
+  private static func files(in directory: String) -> [String] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    let others = all.filter { $0.hasSuffix(".nocae") || $0.hasSuffix(".cae") }
+    return defaultFiles + others.filter { !defaultFiles.contains($0) }.sorted()
   }
 
   /// Azure CLI 2.x: a plaintext file; with `core.encrypt_token_cache` the item of the sample of msal-extensions, in which
@@ -69,15 +76,9 @@ public struct PeerRegistry: Sendable {
     ]
   }
 
-  /// azure-identity for Python: an item for each name; `msal.cache` is the default. Every other file of the directory
-  /// with one of the suffixes is another item's.
+  /// azure-identity for Python: an item for each name; `msal.cache` is the default.
   private static func azureIdentityPython(in directory: String) -> [PeerCache] {
-    let suffixes = [".nocae", ".cae"]
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    let others = files.filter { file in
-      suffixes.contains(where: file.hasSuffix) && !file.hasPrefix("msal.cache.")
-    }
-    return (suffixes.map { "msal.cache" + $0 } + others.sorted()).flatMap { file in
+    files(in: directory).flatMap { file in
       let name =
         switch file {
         case "msal.cache.nocae": "azure-identity-python"
@@ -91,21 +92,26 @@ public struct PeerRegistry: Sendable {
     }
   }
 
-  /// MSAL.NET's extension under Microsoft's developer id: one item, with the files of each program.
+  /// MSAL.NET's extension under Microsoft's developer id: one item, with the files of each program and each name.
   private static func dotNet(data: String, local: String) -> [PeerCache] {
-    let own = defaultFiles(in: data)
+    let own = files(in: data)
     let shared = local + "/msal.cache"
     let item = PeerCache.item(
       "azure-identity-dotnet",
       "Azure SDK for .NET, Git Credential Manager, Azure Artifacts credential provider, Azure PowerShell",
-      own + [shared], "msal.cache", ["MsalClientID": developerID, developerID: "1.0.0.0"],
+      own.map { data + "/" + $0 } + [shared], "msal.cache",
+      ["MsalClientID": developerID, developerID: "1.0.0.0"],
       label: "MSALCache", .base64)
-    return [
-      item,
-      plaintext(of: item, "azure-identity-dotnet-file", own[0]),
-      plaintext(of: item, "azure-powershell-file", own[1]),
-      plaintext(of: item, "git-credential-manager-file", shared),
-    ]
+    let files = own.map { file in
+      let name =
+        switch file {
+        case "msal.cache.nocae": "azure-identity-dotnet-file"
+        case "msal.cache.cae": "azure-powershell-file"
+        default: "azure-identity-dotnet-file:\(file)"
+        }
+      return plaintext(of: item, name, data + "/" + file)
+    }
+    return [item] + files + [plaintext(of: item, "git-credential-manager-file", shared)]
   }
 
   /// azureauth: one item, with a file for each tenant; without a keyring a plaintext file for each.

@@ -430,6 +430,8 @@ struct DoctorTests {
   @Test(arguments: [
     (".azure/msal_token_cache.json", "azure-cli"),
     (".IdentityService/msal.cache.nocae", "azure-identity-python-file"),
+    (".IdentityService/msal.cache.prod.cae", "azure-identity-python:msal.cache.prod.cae-file"),
+    (".local/share/.IdentityService/tool.nocae", "azure-identity-dotnet-file:tool.nocae"),
     (".local/.IdentityService/msal.cache", "git-credential-manager-file"),
     (".gcm/msal/app.cache", "git-credential-manager-apps-file"),
     (".azureauth/msal_a b_cache.json", "'azureauth-file:a b'"),

@@ -76,6 +76,10 @@ struct PeerLockTests {
     #expect(throws: CacheError(.timedOut, "")) { try take([file], timeout: .milliseconds(20)).release() }
     #expect(PeerLock.deadHolder(of: file) == nil)
     #expect(PeerLock.deadHolder(of: path)?.pid == 999999)
+    // The first process of another container has the number of the first of this one.
+    try Data("\(getpid()) elsewhere".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(throws: CacheError(.timedOut, "")) { try take([file], timeout: .milliseconds(20)).release() }
+    _ = try export.file("cache.lockfile", "999999 elsewhere")
     let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
     #expect(utimes(path, old) == 0)
     #expect(PeerLock.deadHolder(of: file)?.pid == 999999)

@@ -115,11 +115,14 @@ extension CacheDocument {
   }
 
   /// The part of a cache that is shared with other programs: without the sign-in state, which they do not read, without
-  /// unknown data that other programs wrote, and without bound tokens, which are of no use without the key that stays in the
-  /// group: MSAL for Python takes them for bearer tokens.
+  /// unknown data that other programs wrote, without bound tokens, which are of no use without the key that stays in the
+  /// group: MSAL for Python takes them for bearer tokens; and without tokens that were requested with claims: MSAL.NET, which
+  /// does not read the claims, fails where two tokens serve one request.
   package var shared: CacheDocument {
     var shared = self
-    shared.accessTokens = accessTokens.filter { $0.value.schemeName != "pop" }
+    shared.accessTokens = accessTokens.filter {
+      $0.value.schemeName != "pop" && $0.value.requestedClaims == nil
+    }
     shared.accountMetadata = [:]
     shared.otherSections = [:]
     shared.nonObjectMembers = [:]
