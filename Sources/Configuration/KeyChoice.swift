@@ -16,8 +16,11 @@ public enum KeyChoice: Sendable, Hashable {
   /// The Secret portal of a sandbox.
   case portal
 
-  /// What it may be, for messages and help.
+  /// What a key may be, for messages and help.
   public static let forms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME, keyring or portal"
+
+  /// What a password may be: the portal has only keys.
+  public static let passwordForms = "passphrase, passphrase-fd:N, file:PATH, credential:NAME or keyring"
 
   /// How a person names a key of a kind.
   public static func forms(of kind: KeySource.Kind) -> String {
@@ -29,22 +32,33 @@ public enum KeyChoice: Sendable, Hashable {
     }
   }
 
-  /// - Returns: `nil` for any other text.
-  public init?(argument: String) {
-    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
-      String.init)
+  /// - Throws: ``InvalidValue``, which does not quote the text: it may be the secret itself.
+  public init(_ text: String) throws(InvalidValue) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let value = parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil
     switch (parts[0], value) {
     case ("passphrase", nil) where parts.count == 1: self = .passphrase
     case ("keyring", nil) where parts.count == 1: self = .keyring
     case ("portal", nil) where parts.count == 1: self = .portal
     case ("passphrase-fd", let value?):
-      guard let descriptor = Int32(value), descriptor >= 0 else { return nil }
+      guard let descriptor = Int32(value), descriptor >= 0 else {
+        throw InvalidValue("expected \(Self.forms)")
+      }
       self = .passphraseDescriptor(descriptor)
     case ("file", let path?): self = .file(path)
     case ("credential", let name?): self = .credential(name)
-    default: return nil
+    default: throw InvalidValue("expected \(Self.forms)")
     }
+  }
+
+  /// Where a password comes from.
+  ///
+  /// - Throws: ``InvalidValue``, which does not quote the text.
+  public init(password text: String) throws(InvalidValue) {
+    guard let choice = try? KeyChoice(text), choice != .portal else {
+      throw InvalidValue("expected \(Self.passwordForms)")
+    }
+    self = choice
   }
 
   /// How the command line names it.

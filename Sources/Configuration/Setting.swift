@@ -71,8 +71,8 @@ extension Setting {
   package static let etcdUser = Setting(
     "etcd-user", { $1(&$0.store.etcdUser) }, .plain, "etcd user name", setup: true)
   package static let etcdPassword = Setting(
-    "etcd-password", { $1(&$0.store.etcdPassword) }, .key, "Password of the etcd user, in the forms of --key",
-    setup: true)
+    "etcd-password", { $1(&$0.store.etcdPassword) }, .password,
+    "Password of the etcd user, in the forms of --key but portal", setup: true)
   package static let etcdCA = Setting(
     "etcd-ca", { $1(&$0.store.etcdCA) }, .path, "PEM file of certificates to trust for etcd alone",
     setup: true)
@@ -139,10 +139,8 @@ extension Form<[String]> {
 }
 
 extension Form<KeyChoice> {
-  static let key = Form(text: \.argument) { (text) throws(InvalidValue) in
-    guard let choice = KeyChoice(argument: text) else { throw InvalidValue("expected \(KeyChoice.forms)") }
-    return choice
-  }
+  static let key = Form(text: \.argument, parse: KeyChoice.init(_:))
+  static let password = Form(text: \.argument, parse: KeyChoice.init(password:))
 }
 
 extension Form<KeychainGroup> {

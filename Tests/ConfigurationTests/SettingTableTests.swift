@@ -44,7 +44,8 @@ struct SettingTableTests {
 
   @Test(arguments: [
     ("LLAVERO_STORE", "papyrus", "expected keyring"), ("LLAVERO_KEY", "hunter2", "expected passphrase"),
-    ("LLAVERO_ETCD_PASSWORD", "hunter2", "expected passphrase"), ("LLAVERO_GROUP", "mail", "keychain group"),
+    ("LLAVERO_ETCD_PASSWORD", "hunter2", "expected passphrase"),
+    ("LLAVERO_ETCD_PASSWORD", "portal", "NAME or keyring"), ("LLAVERO_GROUP", "mail", "keychain group"),
     ("LLAVERO_BROKER", "perhaps", "expected auto"), ("LLAVERO_FROM", "http://localhost", "IDENTITY_ENDPOINT"),
     ("LLAVERO_CLIENT_ID", "some-id # mine", "a line of its own"),
   ])

@@ -41,7 +41,9 @@ enum TargetSide: CopySide { static let name = "to" }
 
 /// The options of the store that an address names, where they differ from those of the own store.
 struct SideOptions<Side: CopySide>: ParsableArguments {
-  @Option(name: .customLong(Side.name + "-key"), help: "Its key (default: --key).")
+  @Option(
+    name: .customLong(Side.name + "-key"), help: "Its key (default: --key).",
+    transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(name: .customLong(Side.name + "-collection"), help: "Its collection (default: --collection).")
@@ -50,7 +52,9 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(name: .customLong(Side.name + "-etcd-user"), help: "Its etcd user (default: --etcd-user).")
   var etcdUser: String?
 
-  @Option(name: .customLong(Side.name + "-etcd-password"), help: "Its password (default: --etcd-password).")
+  @Option(
+    name: .customLong(Side.name + "-etcd-password"),
+    help: "Its password (default: --etcd-password).", transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
 
   fileprivate var isEmpty: Bool {

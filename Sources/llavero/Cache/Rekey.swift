@@ -20,7 +20,9 @@ struct Rekey: AsyncParsableCommand {
       kept), configuration (the file that now names the new key).
       """)
 
-  @Option(help: ArgumentHelp("Source of the new key, in the forms of --key.", valueName: "source"))
+  @Option(
+    help: ArgumentHelp("Source of the new key, in the forms of --key.", valueName: "source"),
+    transform: KeyChoice.init(_:))
   var newKey: KeyChoice?
 
   @OptionGroup var output: OutputOptions

@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 import GLibSupport
 import HTTPSupport
 import Lending
@@ -10,7 +10,7 @@ struct StoreOptions: ParsableArguments {
   @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"), transform: StoreAddress.init(_:))
   var address: StoreAddress?
 
-  @Option(help: ArgumentHelp(.key, "source"))
+  @Option(help: ArgumentHelp(.key, "source"), transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(help: ArgumentHelp(.endpoints, "url,…", visibility: .hidden))
@@ -22,7 +22,7 @@ struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.etcdUser, "name"))
   var etcdUser: String?
 
-  @Option(help: ArgumentHelp(.etcdPassword, "source"))
+  @Option(help: ArgumentHelp(.etcdPassword, "source"), transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
 
   @Option(name: .customLong("etcd-ca"), help: ArgumentHelp(.etcdCA, "file"), completion: .file())
@@ -114,8 +114,6 @@ extension ArgumentHelp {
   static let quiet = ArgumentHelp("Hide notes, hints and progress; never errors.")
 }
 
-extension KeyChoice: ExpressibleByArgument {}
-
 extension Terminal {
   /// - Throws: `CacheError` where there is no terminal, or two new passphrases differ.
   static func ask(_ question: SecretQuestion) throws(CacheError) -> SecretBytes {
@@ -123,7 +121,8 @@ extension Terminal {
     case .passphrase: return try ask("Passphrase of the store: ")
     case .password(let user):
       return try ask(
-        "Password of etcd's user \(user): ", for: "etcd's user \(user)", option: "--etcd-password")
+        "Password of etcd's user \(user): ", for: "etcd's user \(user)", option: "--etcd-password",
+        forms: KeyChoice.passwordForms)
     case .newPassphrase:
       let passphrase = try ask("New passphrase for the store: ")
       let again = try ask("The same again: ")
@@ -138,13 +137,14 @@ extension Terminal {
   }
 
   private static func ask(
-    _ question: String, for name: String = "the store", option: String = "--key"
+    _ question: String, for name: String = "the store", option: String = "--key",
+    forms: String = KeyChoice.forms
   ) throws(CacheError) -> SecretBytes {
     if let answer = try askSecretly(question) { return answer }
     throw CacheError(
       .locked, "There is no terminal to ask for the passphrase of \(name).",
-      advice: "Give it in a file descriptor: \(option) passphrase-fd:3 3< FILE. Or use another source: "
-        + "\(KeyChoice.forms).")
+      advice:
+        "Give it in a file descriptor: \(option) passphrase-fd:3 3< FILE. Or use another source: \(forms).")
   }
 }
 

@@ -60,10 +60,8 @@ struct Failure: ToolError {
   /// A parser's message without the value that it quotes where that is an address, or should say where a key or a password
   /// is: it may be the secret itself, or hold it.
   private static func withoutSecret(_ text: String) -> String {
-    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|uri|(key|password))[^'\n]*')/
-    return text.replacing(quotation.dotMatchesNewlines()) { match in
-      "Invalid value for \(match.output.1)" + (match.output.2 == nil ? "" : ": expected \(KeyChoice.forms)")
-    }
+    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|uri|key|password)[^'\n]*')/
+    return text.replacing(quotation.dotMatchesNewlines()) { match in "Invalid value for \(match.output.1)" }
   }
 
   /// Ends the process as the argument parser says: help and completion scripts come as errors, too.
@@ -149,7 +147,7 @@ extension CacheError: ToolError {
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, is EtcdFailure):
-      command = "--etcd-password says where the password comes from: \(KeyChoice.forms)."
+      command = "--etcd-password says where the password comes from: \(KeyChoice.passwordForms)."
     case (.wrongKey, _): command = "--key says where the key comes from: \(KeyChoice.forms)."
     case (.tooLarge, _): command = "\"llavero clear --expired\" removes expired entries."
     default: command = remedy.command

@@ -144,7 +144,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       let proposal = current.store.key ?? .file(defaultKey)
       storeOptions.key =
         asks
-        ? try Terminal.ask("Key (\(KeyChoice.forms))", proposal.argument) { KeyChoice(argument: $0) }
+        ? try Terminal.ask("Key (\(KeyChoice.forms))", proposal.argument) { try? KeyChoice($0) }
         : proposal
     }
     if !store.settings.kind.takesKey, storeOptions.key != nil {
