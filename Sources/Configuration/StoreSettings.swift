@@ -139,6 +139,13 @@ public struct StoreAccess: Sendable {
   }
 }
 
+extension StoreAccess {
+  /// Lets all stores that are made with this access be one client of the keyring: KeePassXC asks the person for each client.
+  public mutating func shareConnection() {
+    connection = SecretServiceConnection(allowsPlainSession: allowsPlainSession)
+  }
+}
+
 extension StoreSettings {
   /// Makes the store. Nothing is opened or asked for before it is used.
   ///
@@ -185,7 +192,7 @@ extension StoreSettings {
         "password_required", "The etcd user \(etcdUser) has no password.",
         advice:
           "Add --etcd-password, or set LLAVERO_ETCD_PASSWORD or \"etcd-password\" in the configuration, to "
-          + "\(KeyChoice.forms).")
+          + "\(KeyChoice.passwordForms).")
     }
     return EtcdUser(name: etcdUser, password: source(etcdPassword, .password(user: etcdUser), access))
   }

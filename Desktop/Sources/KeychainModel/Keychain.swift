@@ -69,6 +69,7 @@ public final class Keychain: Sendable {
         try SoupHTTPTransport(
           caBundle: certificates ?? caBundle, environment: environment, allowsLoopbackHTTP: true)
       }
+      access.shareConnection()
       store = try given ?? settings.store.store(access)
       access.prompt = .allowed(waitingUpTo: .seconds(120))
       prompting =
@@ -128,6 +129,8 @@ public final class Keychain: Sendable {
   /// - Throws: ``Trouble``.
   @concurrent public func unlock(_ group: KeychainGroup) async throws(Trouble) {
     try await dialog.allow { () async throws(Trouble) in
+      // KeePassXC asks for the items of all groups before it lists these.
+      _ = try await calling { () async throws(CacheError) in try await prompting.groups() }
       for store in [prompting, store] {
         _ = try await calling { () async throws(CacheError) in try await store.read(.all, in: group) }
       }

@@ -21,7 +21,8 @@ enum Doctor {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let beside = own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/llavero"
     let tool = access(beside, X_OK) == 0 ? beside : "llavero"
-    guard let output = await Subprocess.output(of: [tool, "doctor", "--json"]) else {
+    // The window shows the store, also where the tool borrows its tokens.
+    guard let output = await Subprocess.output(of: [tool, "doctor", "--json", "--from", "off"]) else {
       throw Trouble(
         "Setup Not Checked", "The tool llavero could not be run.",
         advice: "Install it, and run “llavero doctor” in a terminal.")

@@ -119,7 +119,8 @@ public final class KeychainWindow {
     showBanners()
   }
 
-  /// Begins an action that ends before the program does: a server, or another program's file, may be half way.
+  /// Begins an action that ends before the program does: what the person asked for is done, and a server, or another
+  /// program's file, may be half way.
   @discardableResult
   func finishing(_ action: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
     begin()
@@ -346,7 +347,11 @@ extension KeychainWindow {
       ("refresh", ["F5", "<Control>r"], { $0.reload() }),
       (
         "search", ["<Control>f"],
-        { $0.builder.widget("search-bar").set("search-mode-enabled", true) }
+        {
+          // In a narrow window another pane may be shown.
+          $0.builder.widget("leaflet").set("visible-child-name", "sidebar")
+          $0.builder.widget("search-bar").set("search-mode-enabled", true)
+        }
       ),
       ("sign-out", ["<Control>Delete"], { $0.signOut() }),
       ("back", ["<Alt>Left"], { $0.goBack() }),
@@ -406,11 +411,11 @@ extension KeychainWindow {
           + (clients.isEmpty ? [] : [.init("sign-out", "_Sign Out")]), over: widget)
       switch response {
       case "sign-out":
-        await run("Signed out \(account.title).") { keychain, group throws(Trouble) in
+        finishing("Signed out \(account.title).") { keychain, group throws(Trouble) in
           try await keychain.signOut(account, of: clients, in: group)
         }
       case "remove":
-        await run("Removed \(account.title).") { keychain, group throws(Trouble) in
+        finishing("Removed \(account.title).") { keychain, group throws(Trouble) in
           try await keychain.remove(account, in: group)
         }
       default: break
@@ -452,7 +457,7 @@ extension KeychainWindow {
         // More may have become unreadable, of which the question says nothing.
         await load()
       } while damage != asked
-      await run("Removed unreadable entries.") { keychain, group throws(Trouble) in
+      finishing("Removed unreadable entries.") { keychain, group throws(Trouble) in
         try await keychain.removeDamaged(in: group)
       }
     }
@@ -503,6 +508,13 @@ extension KeychainWindow {
       default: break
       }
     }
+  }
+
+  /// As `run`, and the program does not end before.
+  private func finishing(
+    _ success: String?, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
+  ) {
+    finishing { [self] in await run(success, body) }
   }
 
   private func run(

@@ -138,8 +138,7 @@ final class TokenPage {
   private func run(
     _ token: TokenEntry, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) {
-    window.begin()
-    Task {
+    window.finishing { [window] in
       do throws(Trouble) {
         try await body(window.keychain, window.group)
       } catch {

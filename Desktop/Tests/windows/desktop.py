@@ -298,6 +298,20 @@ def lock_keyring():
     keyring(bus, "org.freedesktop.Secret.Service", "Lock", GLib.Variant("(ao)", ([COLLECTION],)))
 
 
+@contextlib.contextmanager
+def stopped_keyring():
+    """Lets the keyring answer only afterwards."""
+    bus = Gio.bus_get_sync(Gio.BusType.SESSION)
+    process, = bus.call_sync(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
+        GLib.Variant("(s)", ("org.freedesktop.secrets",)), None, 0, -1, None).unpack()
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
 def unlock_keyring():
     """Unlocks without a prompt, through an interface that only gnome-keyring has."""
     bus = Gio.bus_get_sync(Gio.BusType.SESSION)

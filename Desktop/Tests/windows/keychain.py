@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from desktop import Desktop, Program, key, lock_keyring, type_text, unlock_keyring, wait
+from desktop import Desktop, Program, key, lock_keyring, stopped_keyring, type_text, unlock_keyring, wait
 from peers import ALICE, GROUP, Lab, check, finish, llavero, log_in
 from sample_groups import (CLIENTS, DATA, HOST, PEOPLE, SCOPES, TENANT, cache, empty_bus, group, keychain, make_unreadable,
                            plaintext_cache, secret)
@@ -52,7 +52,7 @@ def narrow():
             key("Return")
             app.wait("the account is shown", lambda: app.focused() == "Back")
             check("an account is opened by keys" + text, True)
-            key("alt+Left")
+            # From the account's page.
             key("ctrl+f")
             type_text("zzz")
             shown = app.says("No account or token has")
@@ -165,6 +165,15 @@ def questions():
         app.gone("alice@contoso.com")
         check("removing removes the account", "alice" not in llavero("list", group=name))
         check("the others stay", "boris" in llavero("list", group=name))
+        with stopped_keyring():
+            app.click("Sign Out…")
+            app.says("You stay signed in")
+            app.click("Remove Account")
+            app.gone("You stay signed in")
+            key("ctrl+q")
+            app.gone("boris@contoso.com")
+        check("a confirmed removal ends before the program", app.ends() == 0, app.errors())
+        check("it was made", "boris" not in llavero("list", group=name), llavero("list", group=name))
 
 
 def keyboard():
@@ -335,7 +344,9 @@ def locked():
 
 def unavailable(desktop):
     accessibility = desktop.accessibility_bus()
-    with keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS="unix:path=/proc/nonexistent") as app:
+    # The tool borrows its tokens; the window shows the store.
+    with keychain(AT_SPI_BUS_ADDRESS=accessibility, DBUS_SESSION_BUS_ADDRESS="unix:path=/proc/nonexistent",
+                  LLAVERO_FROM="unix:/proc/nonexistent") as app:
         app.says("No Session Bus")
         app.click("Check Setup")
         text = app.says("DBUS_SESSION_BUS_ADDRESS is not reachable")
