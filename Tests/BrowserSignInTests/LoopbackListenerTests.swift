@@ -106,7 +106,8 @@ struct LoopbackListenerTests {
   func `A second opening of the page ends the sign-in`(_ isLate: Bool) async throws {
     let path = Self.launch(listener)
     let response = Task { try await listener.response(timeout: .seconds(200)) }
-    _ = await send(get(path), to: listener.port)
+    let first = await send(get(path), to: listener.port)
+    try #require(httpStatus(of: first) == 303)
     let second = await send(get(path), to: listener.port)
     #expect(httpStatus(of: second) == 410)
     #expect(!second.contains("login.test"))

@@ -471,20 +471,29 @@ struct InteractiveTests {
   }
 
   @Test(arguments: [
-    (true, "login.microsoftonline.us", "login.microsoftonline.us"),
-    (true, "evil.test", "login.microsoftonline.com"),
-    (false, "login.microsoftonline.us", "login.microsoftonline.com"),
+    (true, "", "login.microsoftonline.us", "login.microsoftonline.us"),
+    (true, "", "evil.test", "login.microsoftonline.com"),
+    (false, "", "login.microsoftonline.us", "login.microsoftonline.com"),
+    (false, "True", "login.microsoftonline.us", "login.microsoftonline.us"),
+    (false, "True", "evil.test", "login.microsoftonline.com"),
   ])
-  func `Only known clouds are asked`(_ isSupported: Bool, _ named: String, _ expected: String) async throws {
-    let own = TestClient { $0.multipleCloudsSupported = isSupported }
+  func `Only known clouds are asked`(
+    _ isSupported: Bool, _ parameter: String, _ named: String, _ expected: String
+  ) async throws {
+    let own = TestClient {
+      $0.multipleCloudsSupported = isSupported
+      if !parameter.isEmpty { $0.extraQueryParameters = ["instance_aware": parameter] }
+    }
     own.browser.answer(adding: ["cloud_instance_host_name": named])
     var person = TestPerson.alice
     person.host = expected
     let result = try await own.signIn(person)
-    #expect(own.browser.lastQuery["instance_aware"] == (isSupported ? "true" : nil))
+    #expect(
+      own.browser.lastQuery["instance_aware"] == (isSupported ? "true" : parameter.isEmpty ? nil : parameter))
     #expect(own.transport.tokenRequests.first?.url.host == expected)
     #expect(result.account.environment == (expected.hasSuffix(".us") ? expected : "login.windows.net"))
-    #expect(try await own.silent(result.account).source == .cache)
+    // Where the parameter asked for it, a silent request names the authority of the result.
+    #expect(try await own.silent(result.account) { $0.authority = result.authority }.source == .cache)
   }
 
   @Test func `A refusal asks no other cloud`() async throws {

@@ -111,6 +111,18 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
+  @Test(.conformance(25)) func `A token that expires while the server is waited for does not serve`()
+    async throws
+  {
+    let account = try await test.signIn().account
+    test.clock.advance(3500)
+    test.transport.script { [clock = test.clock] _ throws(HTTPTransportError) in
+      clock.advance(60)
+      throw .timedOut
+    }
+    await expectError(.network) { try await test.silent(account) }
+  }
+
   @Test(.conformance(25), .fault("proxy page")) func `Also when the authority is unreachable`() async throws {
     let account = try await renewable()
     let offline = test.another()

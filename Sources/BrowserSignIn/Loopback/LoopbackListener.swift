@@ -30,7 +30,7 @@ package final class LoopbackListener: @unchecked Sendable {
   /// How the wait ended, with the response once the browser has got the page about it, and the calls that wait until then.
   private let wait = Mutex((outcome: Result<[String: String], IdentityError>?.none, calls: [LoopbackCall]()))
   /// Where the browser is sent from the launch path, once; `nil` when it was.
-  private var page: String?
+  private let page = Mutex<String?>(nil)
 
   /// Starts to listen, on any free port for 0. The path is the redirect URI's, and begins with `/`; the mode is how the authority
   /// sends its response. After a query the browser is sent on to a path without the code. `isExpected` says whether the
@@ -52,10 +52,9 @@ package final class LoopbackListener: @unchecked Sendable {
   deinit { listener.close() }
 
   /// Sends a browser to a page by way of an address of this machine, once, whatever mode the response has. Other users
-  /// can read what a browser is started with; a second request of the address ends the wait. It goes on when the call has
-  /// returned.
+  /// can read what a browser is started with; a second request of the address ends the wait.
   package func launchAddress(of page: String) -> String {
-    listener.run { [self] in self.page = page }
+    self.page.withLock { $0 = page }
     return "http://localhost:\(port)\(rules.launchPath)"
   }
 
@@ -129,12 +128,15 @@ package final class LoopbackListener: @unchecked Sendable {
   /// Redirects the one request that the browser makes. The sender of another one may have read the address where the
   /// browser was started with it, and it is not known which of them is the browser.
   private func launch(_ exchange: ListenerExchange) {
+    let page = page.withLock { page in
+      defer { page = nil }
+      return page
+    }
     guard let page else {
       exchange.reply(
         .refusal(410, "This sign-in was opened twice, and has ended. Start again from the application."))
       return end(.failure(.openedTwice))
     }
-    self.page = nil
     exchange.reply(.redirect(to: page))
   }
 }

@@ -109,7 +109,8 @@ struct SilentFlow: Sendable {
       }
       if Task.isCancelled { throw .cancelled }
       // Nothing is left to ask, and no server refused.
-      if !isForced, let cached, cached.isValid, cache?.refreshTokens(for: lookup).isEmpty ?? true,
+      if !isForced, let cached = cachedToken, cached.isValid,
+        cache?.refreshTokens(for: lookup).isEmpty ?? true,
         refusal.map(cached.serves(despite:)) ?? true
       {
         return result(of: cached)
@@ -124,7 +125,8 @@ struct SilentFlow: Sendable {
     } catch {
       if let same, error.code != .cancelled { return same }
       let error = error.explained(by: refusal)
-      guard !isForced, let cached, cached.serves(despite: error) else { throw error }
+      // As it is now: the wait for a server may have taken minutes.
+      guard !isForced, let cached = cachedToken, cached.serves(despite: error) else { throw error }
       client.log(
         .warning, "The token could not be renewed; the one from the cache serves.",
         ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
