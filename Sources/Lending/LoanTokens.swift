@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import IdentityClient
 import Synchronization
 import TokenCache
@@ -30,11 +31,14 @@ final class LoanTokens: Sendable {
   }
 
   private let clock: LoanClock
+  /// How long a borrower waits for a renewal. It goes on for the next one.
+  private let patience: Duration
   private let source: Lender.TokenSource
   private let states = Mutex<[[String]: State]>([:])
 
-  init(_ clock: LoanClock, source: @escaping Lender.TokenSource) {
+  init(_ clock: LoanClock, patience: Duration, source: @escaping Lender.TokenSource) {
     self.clock = clock
+    self.patience = patience
     self.source = source
   }
 
@@ -79,7 +83,10 @@ final class LoanTokens: Sendable {
       throw state.failure ?? .nothingToLend
     }
     do throws(IdentityError) {
-      return try await renewal.value.get()
+      let call = BoundedCall<AuthenticationResult, IdentityError>(
+        timeout: patience, onCancel: .cancelled,
+        onTimeout: IdentityError(.network, "The server has not responded yet."))
+      return try await call.run { call in Task { call.finish(await renewal.value) } }
     } catch {
       guard let fitting, !isRefused(fitting), isValid(fitting, for: 0) else { throw error }
       return fitting

@@ -281,6 +281,25 @@ struct LenderTests {
     #expect(try answer.refusal() == .shortLived)
   }
 
+  @Test(.fault("asks again")) func `A server that does not respond keeps no borrower waiting`() async throws {
+    let end = AsyncStream.makeStream(of: Never.self)
+    func lender(_ token: String?) throws -> TestLender {
+      try TestLender(
+        token: { (_, _) throws(IdentityError) in
+          for await _ in end.stream {}
+          throw .cancelled
+        }, cached: { scopes in token.map { result(scopes, $0, lasting: 600) } }, patience: .milliseconds(50))
+    }
+    let (valid, empty) = (try lender("valid"), try lender(nil))
+    for _ in 0..<2 {
+      #expect(try await valid.send(prefix + "scope=User.Read&min_validity=86400").refusal() == .shortLived)
+      #expect(try await empty.send().refusal() == .temporarilyUnavailable)
+    }
+    // The renewal goes on.
+    #expect(valid.calls.count == 1 && empty.calls.count == 1)
+    end.continuation.finish()
+  }
+
   @Test(
     .fault("wider token"),
     arguments: [
