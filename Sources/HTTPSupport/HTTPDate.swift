@@ -1,14 +1,23 @@
 package import FoundationEssentials
 
-/// The date format of HTTP header fields (RFC 9110 section 5.6.7), the preferred form.
+/// The date formats of HTTP header fields (RFC 9110 section 5.6.7).
 package enum HTTPDate {
-  /// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, or in one of the obsolete forms: `Sunday, 06-Nov-94 08:49:37 GMT` and
+  /// `Sun Nov  6 08:49:37 1994`.
   package static func parse(_ text: String) -> Date? {
-    let parts = text.split(whereSeparator: { $0 == " " || $0 == "," })
+    let isDashed = text.contains("-")
+    var parts = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" })
+    if parts.count == 5 { parts = [parts[0], parts[2], parts[1], parts[4], parts[3], "GMT"] }
     guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]), (1...31).contains(day),
-      let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3]),
-      (1970...9999).contains(year)
+      let month = months.firstIndex(of: String(parts[2])), var year = Int(parts[3])
     else { return nil }
+    // Of two digits: up to 50 years from now.
+    if isDashed, (0...99).contains(year) {
+      let next = Calendar(identifier: .gregorian).component(.year, from: Date()) + 50
+      year += next / 100 * 100
+      if year > next { year -= 100 }
+    }
+    guard (1970...9999).contains(year) else { return nil }
     let time = parts[4].split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
     guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2],
       (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)

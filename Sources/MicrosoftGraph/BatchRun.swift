@@ -15,6 +15,10 @@ struct BatchRun {
   private var responses: [String: GraphBatchResponse] = [:]
   /// What is left of the policy for each request that was repeated, by id.
   private var budgets: [String: RetryBudget] = [:]
+  /// The claims that the token of the next part has to have.
+  private var claims: ClaimsRequest?
+  /// The requests whose challenge was answered, by id.
+  private var challenged: Set<String> = []
 
   init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
     self.client = client
@@ -113,9 +117,15 @@ struct BatchRun {
     guard let body = try? JSONEncoder().encode(["requests": items]) else {
       throw GraphError(.invalidRequest, "Invalid batch: a number cannot be written as JSON.")
     }
-    let request = GraphRequest("/$batch", method: .post, body: body)
+    var request = GraphRequest("/$batch", method: .post, body: body)
+    request.maximumResponseSize = part.reduce(0) { sum, item in
+      let (size, isOver) = sum.addingReportingOverflow(item.request.maximumResponseSize)
+      return isOver ? .max : size
+    }
+    request.timeout = part.map(\.request.timeout).max() ?? request.timeout
     let isRepeatable = part.allSatisfy { $0.request.isRepeatable }
-    return try await GraphCall(client: client, request: request, isRepeatable: isRepeatable).run()
+    return try await GraphCall(client: client, request: request, isRepeatable: isRepeatable, claims: claims)
+      .run()
   }
 
   /// Keeps the final responses, and returns the pause before the others are sent again; `nil` if there are no others.
@@ -129,10 +139,27 @@ struct BatchRun {
       members["id"]?.stringValue.map { ($0, members) }
     }
     let byID = Dictionary(pairs) { first, _ in first }
-    let received = part.map { Self.response(to: $0, byID[$0.id]) }
+    var received = part.map { Self.response(to: $0, byID[$0.id]) }
 
     var pause: Duration?
     var again: Set<String> = []
+    claims = nil
+    // Claims may be asked for one operation, which was not carried out then.
+    for (index, response) in received.enumerated() where response.status == 401 || response.status == 403 {
+      guard let challenge = ClaimsChallenge(wwwAuthenticate: response.headers[values: .wwwAuthenticate]),
+        let asked = try? ClaimsRequest(json: challenge.claims)
+      else { continue }
+      guard !challenged.contains(response.id) else {
+        received[index].error?.code = .claimsChallenge
+        received[index].error?.advice = "Sign in again."
+        continue
+      }
+      // One with other claims is challenged again.
+      if claims == nil || claims == asked { challenged.insert(response.id) }
+      claims = claims ?? asked
+      again.insert(response.id)
+      pause = .zero
+    }
     for (item, response) in zip(part, received)
     where RetryBudget.mayRepeat(status: response.status ?? 0, isRepeatable: item.request.isRepeatable) {
       var budget = budgets[item.id] ?? RetryBudget(client.retries)

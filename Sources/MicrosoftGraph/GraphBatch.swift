@@ -5,7 +5,8 @@ public import TokenCache
 public struct GraphBatchRequest: Sendable {
   /// Identifies the response.
   public var id: String
-  /// With a path after the version, such as `/me`. Its limits are not used.
+  /// With a path after the version, such as `/me`. A part of a batch may be as large as its requests allow together, and take
+  /// as long as the longest.
   public var request: GraphRequest
   /// The ids of requests that have to succeed before this one is carried out.
   public var dependsOn: [String]
@@ -26,5 +27,5 @@ public struct GraphBatchResponse: Sendable {
   /// JSON; another type, such as a photo, is Base64 in a string.
   public let body: JSONValue?
   /// Why the request failed; `nil` for success. With status 424 another request failed that it depends on.
-  public let error: GraphError?
+  public internal(set) var error: GraphError?
 }

@@ -32,6 +32,8 @@ struct GraphCall {
   let request: GraphRequest
   /// Whether a repetition has no additional effect.
   let isRepeatable: Bool
+  /// What the token is to have that answers an earlier challenge.
+  var claims: ClaimsRequest?
   private let clientRequestID = UUID().uuidString.lowercased()
 
   func run() async throws(GraphError) -> GraphResponse {
@@ -46,8 +48,8 @@ struct GraphCall {
   private func exchange() async throws(GraphError) -> GraphResponse {
     var head = try head()
     var budget = RetryBudget(client.retries)
-    var (wasChallenged, wasLost) = (false, false)
-    try await authorize(&head, claims: nil)
+    var (wasChallenged, wasLost) = (claims != nil, false)
+    try await authorize(&head, claims: claims)
     while true {
       let received: HTTPTransportResponse
       do throws(HTTPTransportError) {

@@ -28,13 +28,14 @@ struct ProxySettings: Sendable {
 
     let scheme = String(cString: g_uri_get_scheme(uri))
     switch scheme {
-    case "http", "https":
+    case "http":
       address = uriText(uri, hiding: FLAG_G_URI_HIDE_USERINFO)
       authorization = g_uri_get_user(uri).map { user in
         let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
         return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
       }
-    case "socks", "socks4", "socks4a", "socks5", "socks5h":
+    // GIO asks these for the connection, with the credentials of the address.
+    case "https", "socks", "socks4", "socks4a", "socks5", "socks5h":
       let text = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
       // GIO lets every SOCKS 5 proxy resolve the name.
       address = scheme == "socks5h" ? "socks5" + text.dropFirst(scheme.count) : text

@@ -66,6 +66,10 @@ struct GraphTests {
     let lines = try tool.run(["get"] + people + ["--lines"]).exits(0).standardOutput.split(separator: "\n")
     #expect(try lines.map { try JSONValue(text: String($0)) } == array.arrayValue)
     #expect(try tool("get", "/me", "--all").exits(1).standardOutput.isEmpty)
+    // A page may be larger than a program's by default.
+    let large = String(repeating: "x", count: 17 << 20)
+    lab.inject(LabFault(.graph, body: #"{"value":[{"x":"\#(large)"}]}"#))
+    #expect(try tool("get", "/me/messages", "--all").exits(0).standardOutput.count > large.count)
   }
 
   @Test(

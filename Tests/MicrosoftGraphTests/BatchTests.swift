@@ -54,6 +54,15 @@ struct BatchTests {
     #expect(test.sent.count == 1)
   }
 
+  @Test(.conformance(73)) func `Responses of a batch may be large together`() async throws {
+    let list = ["a", "b"].map { id in
+      #"{"id":"\#(id)","status":200,"body":"\#(String(repeating: "x", count: 9 << 20))"}"#
+    }
+    lab.inject(LabFault(.graph, body: #"{"responses":[\#(list.joined(separator: ","))]}"#))
+    let answers = try await test.graph().batch([Self.get("a"), Self.get("b")])
+    #expect(answers.map(\.status) == [200, 200])
+  }
+
   @Test(.conformance(73))
   func `More than twenty requests are split, with dependencies sent first`() async throws {
     var requests = (1...41).map { Self.get("\($0)") }

@@ -51,6 +51,28 @@ struct ChallengeTests {
     #expect(test.sent.count == 2)
   }
 
+  @Test(.conformance(52)) func `A challenge to one request of a batch is answered once`() async throws {
+    let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8)
+    let challenge =
+      #"Bearer realm="", error="insufficient_claims", claims="\#(claims.base64EncodedString())""#
+    let asked = Mutex<[Bool]>([])
+    let graph = try test.graph { [test] claims throws(IdentityError) in
+      asked.withLock { $0.append(claims != nil) }
+      return try await test.silent(nil)
+    }
+    func batch(challenges: Int) async throws -> [GraphBatchResponse] {
+      lab.inject(
+        LabFault(
+          .batchItem, count: challenges, status: 401, headers: ["WWW-Authenticate": challenge], body: "{}"))
+      return try await graph.batch([.init(id: "a", GraphRequest("/me")), .init(id: "b", GraphRequest("/me"))])
+    }
+    #expect(try await batch(challenges: 2).map(\.status) == [200, 200])
+    #expect(asked.withLock { $0 } == [false, true])
+    let answers = try await batch(challenges: 3)
+    #expect(answers.map(\.status) == [401, 200])
+    #expect(answers[0].error?.code == .claimsChallenge)
+  }
+
   @Test(.conformance(52), arguments: [401, 403])
   func `A second challenge ends the call, whatever the status`(_ status: Int) async throws {
     let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8)

@@ -1,3 +1,4 @@
+import CGLib
 import SoupTransport
 import TestSupport
 
@@ -102,6 +103,11 @@ extension TransportTests {
       #expect(await failure(transport, get(443, timeout: .milliseconds(300))) == .timedOut)
     }
 
+    /// In its own process, whose authorities GIO checks the proxy by.
+    @Test func `A proxy over TLS gets its credentials, too`() async {
+      await #expect(processExitsWith: .success) { try await sendThroughTLS() }
+    }
+
     /// In its own process, where GLib finds no schema of settings.
     @Test func `Missing desktop settings do not end the process`() async {
       await #expect(processExitsWith: .success) { try await sendWithoutSettings(hasProxy: true) }
@@ -114,6 +120,23 @@ extension TransportTests {
       #expect(try !text(of: error, HTTPTransportError.invalidConfiguration).contains("secret"))
     }
   }
+}
+
+private func sendThroughTLS() async throws {
+  let authorities = try #require(g_tls_file_database_new(TestCertificates.shared.caBundle, nil))
+  g_tls_backend_set_default_database(
+    g_tls_backend_get_default(),
+    UnsafeMutableRawPointer(authorities).assumingMemoryBound(to: GTlsDatabase.self))
+  let proxy = RawServer { connection in
+    if connection.readRequest() != nil {
+      connection.write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+    }
+  }
+  let transport = try makeTransport(["https_proxy": "https://user:p%40ss@localhost:\(proxy.port)"])
+  let text = try await failure(transport, get(443), is: HTTPTransportError.cannotConnect)
+  #expect(!text.contains("p@ss") && !text.contains("p%40ss"))
+  // Base64 of user:p@ss.
+  #expect(proxy.requests.first?.contains("Proxy-Authorization: Basic dXNlcjpwQHNz\r\n") == true)
 }
 
 private func sendWithoutSettings(hasProxy: Bool) async throws {

@@ -69,8 +69,10 @@ struct Get: AsyncParsableCommand, SignsIn {
   func run() async throws {
     let graph = try await graph(for: scope.scopes)
     var request = GraphRequest(address)
-    if all { return try await printAll(graph.pages(of: request)) }
     request.maximumResponseSize = Self.maximumSize
+    // So much takes long on a slow line. Ctrl-C ends it.
+    request.timeout = .seconds(3600)
+    if all { return try await printAll(graph.pages(of: request)) }
     let response = try await graph.send(request)
     guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
     guard !response.body.isEmpty else { return }
