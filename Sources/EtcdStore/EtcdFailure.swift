@@ -204,11 +204,11 @@ extension EtcdFailure {
     case .connectionLost(let text):
       self.init(cause: .timedOut([text]), outcomeIsUnknown: true)
       reason = Self.sentence(text)
-    case .invalidConfiguration(let text), .invalidRequest(let text), .cannotFindHost(let text),
-      .untrustedServer(let text):
+    case .invalidConfiguration(let text), .invalidRequest(let text), .notConnected(let text),
+      .cannotFindHost(let text), .untrustedServer(let text):
       self.init(cause: .unreachable([text]))
       reason = Self.sentence(text)
-    case .cannotConnect(let text):
+    case .cannotConnect(let text), .secureConnectionFailed(let text):
       // Without TLS it is not known how far it came.
       self.init(cause: .unreachable([text]), outcomeIsUnknown: true)
       reason = Self.sentence(text)

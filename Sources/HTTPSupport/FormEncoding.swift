@@ -63,6 +63,14 @@ package enum FormEncoding {
 }
 
 extension URL {
+  /// The address without its query and fragment, which may have a code or personal data.
+  package var withoutQuery: URL {
+    var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+    parts?.query = nil
+    parts?.fragment = nil
+    return parts?.url ?? self
+  }
+
   /// Returns the address with these parameters added to its query.
   package func appending(query parameters: [String: String]) -> URL {
     guard !parameters.isEmpty, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {

@@ -4,10 +4,14 @@ public enum HTTPTransportError: Error, Sendable, Equatable {
   case invalidConfiguration(String)
   /// Something else than https was asked for, or the request cannot be sent as it is.
   case invalidRequest(String)
+  /// This machine has no network, or no name server can be reached.
+  case notConnected(String)
   /// The host's name could not be resolved.
   case cannotFindHost(String)
-  /// The connection was refused, or the network is down.
+  /// The connection was refused, or the host is down.
   case cannotConnect(String)
+  /// No TLS connection could be made, for another reason than the certificate: such as a proxy or server without TLS.
+  case secureConnectionFailed(String)
   /// The connection broke before the response was complete.
   case connectionLost(String)
   /// The certificate is from an authority that is not trusted, for another host, expired, or otherwise bad. The text also

@@ -64,7 +64,9 @@ struct BrokerRefusal {
       case .interactionRequired, .accountUnusable: refused("interaction_required", .interactionRequired)
       case .userDataRemovalRequired: removal
       case .accountNotFound: .unknownToBroker
-      case .noNetwork, .networkTemporarilyUnavailable, .serverTemporarilyUnavailable, .transientError: outage
+      case .noNetwork: outage(HTTPTransportError.notConnected)
+      case .networkTemporarilyUnavailable, .serverTemporarilyUnavailable, .transientError:
+        outage(HTTPTransportError.cannotConnect)
       case .userCanceled: IdentityError(.userCanceled, "The sign-in was cancelled.")
       case .incorrectConfiguration, .authorityUntrusted: refused("invalid_request", .authorizationFailed)
       case .deviceNotRegistered: refused("interaction_required", .workplaceJoinRequired)
@@ -78,10 +80,10 @@ struct BrokerRefusal {
     return error
   }
 
-  private var outage: IdentityError {
+  private func outage(_ kind: (String) -> HTTPTransportError) -> IdentityError {
     var error = IdentityError(
       .network, "The identity broker cannot reach the server.", advice: "Try again later.")
-    error.transportError = .cannotConnect(error.message)
+    error.transportError = kind(error.message)
     return error
   }
 

@@ -101,6 +101,8 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   /// What was got in spite of the error.
   public var result: AuthenticationResult?
   public var transportError: HTTPTransportError?
+  /// The address from which no response came, without its query.
+  public var failedURL: URL?
   public var cacheError: CacheError?
   /// Whether the server was not asked, because it answered with this error shortly before.
   public var isThrottled = false
@@ -145,10 +147,14 @@ extension IdentityError {
     case .invalidConfiguration(let reason):
       self.init(.network, "The transport is not set up right: \(reason)")
     case .invalidRequest(let reason): self.init(.network, "The request cannot be sent: \(reason)")
+    case .notConnected(let reason):
+      self.init(.network, "The network cannot be reached: \(reason)", advice: checkNetwork)
     case .cannotFindHost(let reason):
       self.init(.network, "The server's name cannot be resolved: \(reason)", advice: checkNetwork)
     case .cannotConnect(let reason):
       self.init(.network, "The server cannot be reached: \(reason)", advice: checkNetwork)
+    case .secureConnectionFailed(let reason):
+      self.init(.network, "No secure connection can be made: \(reason)", advice: checkNetwork)
     case .connectionLost(let reason): self.init(.network, "The connection broke: \(reason)")
     // Only the transport knows what is wrong with the certificate, and so whether to trust another authority.
     case .untrustedServer(let reason):

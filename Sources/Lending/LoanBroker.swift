@@ -231,7 +231,8 @@ extension IdentityError {
   fileprivate init(lender error: HTTPTransportError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .cannotConnect(let reason), .cannotFindHost(let reason), .invalidConfiguration(let reason):
+    case .notConnected(let reason), .cannotConnect(let reason), .cannotFindHost(let reason),
+      .secureConnectionFailed(let reason), .invalidConfiguration(let reason):
       self.init(
         .noBroker, "No lender is listening: \(reason)",
         advice: "Run \"llavero lend\" where you are signed in, and check that its socket is visible here.")

@@ -10,6 +10,7 @@ extension NSError {
     var userInfo = error.userInfo
     if let cause = error.transportError, cause != .cancelled {
       userInfo[NSUnderlyingErrorKey] = cause as NSError
+      userInfo[NSURLErrorFailingURLErrorKey] = error.failedURL
       self.init(
         domain: NSURLErrorDomain, code: cause.code, error.message, advice: error.advice, userInfo: userInfo)
     } else if let cacheError = error.cacheError {
@@ -144,8 +145,10 @@ extension HTTPTransportError {
   fileprivate var code: Int {
     switch self {
     case .invalidRequest, .invalidConfiguration: NSURLErrorBadURL
+    case .notConnected: NSURLErrorNotConnectedToInternet
     case .cannotFindHost: NSURLErrorCannotFindHost
     case .cannotConnect: NSURLErrorCannotConnectToHost
+    case .secureConnectionFailed: NSURLErrorSecureConnectionFailed
     case .connectionLost: NSURLErrorNetworkConnectionLost
     case .untrustedServer: NSURLErrorServerCertificateUntrusted
     case .timedOut: NSURLErrorTimedOut

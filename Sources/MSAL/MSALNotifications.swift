@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPSupport
 import IdentityClient
 
 /// Notifications of every interactive request and every sign-out in the browser.
@@ -41,13 +42,4 @@ public let MSALWebAuthDidReceiveResponseFromBroker: String! = "MSALWebAuthDidRec
 
 private func post(_ name: NSNotification.Name, _ key: String, _ value: Any) {
   NotificationCenter.default.post(name: name, object: nil, userInfo: [key: value])
-}
-
-extension URL {
-  fileprivate var withoutQuery: URL {
-    var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-    parts?.query = nil
-    parts?.fragment = nil
-    return parts?.url ?? self
-  }
 }

@@ -8,13 +8,15 @@ extension Exchange {
   func transportError(_ error: GLibError) -> HTTPTransportError {
     let text = "\(host): \(error.message)"
     return switch error.domain {
-    case "g-resolver-error-quark": .cannotFindHost(text)
+    case "g-resolver-error-quark":
+      error.code == Int32(G_RESOLVER_ERROR_TEMPORARY_FAILURE.rawValue)
+        ? .notConnected(text) : .cannotFindHost(text)
     case "g-tls-error-quark":
       switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
       case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
       case G_TLS_ERROR_EOF: .connectionLost(text)
       case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
-      default: cameOverTLS ? .connectionLost(text) : .cannotConnect(text)
+      default: cameOverTLS ? .connectionLost(text) : .secureConnectionFailed(text)
       }
     case "soup-session-error-quark":
       switch UInt32(bitPattern: error.code) {
@@ -26,6 +28,7 @@ extension Exchange {
       switch GIOErrorEnum(rawValue: UInt32(bitPattern: error.code)) {
       case G_IO_ERROR_CANCELLED: .cancelled
       case G_IO_ERROR_TIMED_OUT: .timedOut
+      case G_IO_ERROR_NETWORK_UNREACHABLE: .notConnected(text)
       case G_IO_ERROR_PARTIAL_INPUT where headerIsTooLarge: .malformedResponse(text)
       case G_IO_ERROR_PARTIAL_INPUT, G_IO_ERROR_CONNECTION_CLOSED, G_IO_ERROR_CLOSED: .connectionLost(text)
       case G_IO_ERROR_INVALID_DATA: .malformedResponse(text)

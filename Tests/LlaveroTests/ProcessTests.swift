@@ -44,6 +44,19 @@ struct ProcessTests {
     }
   }
 
+  @Test(.enabled(if: mayMount, "No network namespace can be made."))
+  func `A machine without a network is reported as that`() throws {
+    let tool = try Tool()
+    let arguments = [
+      "login", "--device-code", "--client", Sample.mail, "--authority", "https://192.0.2.1/adfs", "--json",
+    ]
+    let result = try Child.run(
+      "unshare", Self.namespace + ["--net", Tool.path] + tool.inGroup(arguments),
+      environment: tool.environment()
+    ).exits(4, code: "network")
+    #expect(result.standardError.contains("The network cannot be reached: 192.0.2.1"), "\(result)")
+  }
+
   private static let namespace = ["--user", "--map-root-user", "--mount"]
   private static let mayMount =
     (try? Child.run("unshare", namespace + ["mount", "-t", "tmpfs", "none", "/proc"]).status) == 0

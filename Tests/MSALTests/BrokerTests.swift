@@ -78,7 +78,7 @@ extension ApplicationTests {
       let application = try application(broker)
       let account = try await application.accountOfDevice()
       let error = try await failure { try await application.silent(account) }
-      #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorCannotConnectToHost)
+      #expect(error.domain == NSURLErrorDomain && error.code == NSURLErrorNotConnectedToInternet)
       #expect(error.userInfo[MSALBrokerVersionKey] != nil)
     }
 

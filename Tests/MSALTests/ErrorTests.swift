@@ -67,12 +67,20 @@ struct ErrorTests {
     #expect(error.internalCode == internalCode)
   }
 
-  @Test func `A network failure has its own error domain`() {
+  @Test(
+    arguments: [
+      (.notConnected("login.example"), NSURLErrorNotConnectedToInternet),
+      (.cannotFindHost("login.example"), NSURLErrorCannotFindHost),
+      (.secureConnectionFailed("login.example"), NSURLErrorSecureConnectionFailed),
+    ] as [(HTTPTransportError, Int)])
+  func `A network failure has its own error domain`(_ failure: HTTPTransportError, _ code: Int) {
     var cause = IdentityError(.network, "The server cannot be reached.")
-    cause.transportError = .cannotFindHost("login.example")
+    cause.transportError = failure
+    cause.failedURL = URL(string: "https://login.example/token")
     let error = NSError(cause)
     #expect(error.domain == NSURLErrorDomain)
-    #expect(error.code == NSURLErrorCannotFindHost)
+    #expect(error.code == code)
+    #expect((error.userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.host == "login.example")
     #expect(error.localizedDescription == "The server cannot be reached.")
     #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
   }

@@ -36,6 +36,7 @@ extension ApplicationTests {
       let error = try await failure { try await application.acquireToken(with: parameters) }
       #expect(error.domain == NSURLErrorDomain)
       #expect(error.code == NSURLErrorServerCertificateUntrusted)
+      #expect((error.userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.host == URL(string: lab.baseURL)?.host)
     }
 
     @Test func `A bound token gets a new signed request each time, which its API accepts`() async throws {

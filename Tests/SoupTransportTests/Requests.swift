@@ -54,9 +54,9 @@ func text(
 ) throws -> String {
   let text: String? =
     switch error {
-    case .cannotConnect(let text), .cannotFindHost(let text), .connectionLost(let text),
-      .invalidConfiguration(let text), .invalidRequest(let text), .malformedResponse(let text),
-      .untrustedServer(let text):
+    case .notConnected(let text), .cannotConnect(let text), .cannotFindHost(let text),
+      .secureConnectionFailed(let text), .connectionLost(let text), .invalidConfiguration(let text),
+      .invalidRequest(let text), .malformedResponse(let text), .untrustedServer(let text):
       text
     case nil, .cancelled, .responseTooLarge, .timedOut: nil
     }

@@ -68,7 +68,8 @@ extension TransportTests {
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         _ = connection.read()
       }
-      _ = try await failure(makeTransport(), get(server.port), is: HTTPTransportError.cannotConnect)
+      _ = try await failure(
+        makeTransport(), get(server.port), is: HTTPTransportError.secureConnectionFailed)
     }
 
     @Test(arguments: [

@@ -34,6 +34,8 @@ struct HTTPSender: Sendable {
     let host = head.authority ?? ""
     // Any other host may be an organization's own, and a log line about it may name it.
     let isShared = CloudInstances.known.contains(host)
+    let correlation =
+      headers["client-request-id"].map { ["correlation": Logger.MetadataValue.string($0)] } ?? [:]
     var retriesLeft = max(0, settings.retryCount)
     while true {
       do throws(HTTPTransportError) {
@@ -41,15 +43,18 @@ struct HTTPSender: Sendable {
         let status = response.head.status.code
         log(
           .debug, "The server responded.",
-          ["host": isShared ? "\(host)" : log.personal(host), "status": "\(status)"])
+          correlation.merging(
+            ["host": isShared ? "\(host)" : log.personal(host), "status": "\(status)"]) { $1 })
         guard status >= 500, isRepeatable, response.head.headerFields[.retryAfter] == nil, retriesLeft > 0
         else { return response }
       } catch {
         guard error != .cancelled else { throw .cancelled }
-        let failure = IdentityError(transport: error)
+        var failure = IdentityError(transport: error)
+        failure.failedURL = url.withoutQuery
         log(
           .debug, "The server could not be reached.",
-          ["reason": isShared ? "\(failure.message)" : log.personal(failure.message)])
+          correlation.merging(
+            ["reason": isShared ? "\(failure.message)" : log.personal(failure.message)]) { $1 })
         guard error.isTransient(isRepeatable), retriesLeft > 0 else { throw failure }
       }
       retriesLeft -= 1
@@ -62,7 +67,7 @@ extension HTTPTransportError {
   /// Whether the same request may succeed in a moment.
   fileprivate func isTransient(_ isRepeatable: Bool) -> Bool {
     switch self {
-    case .cannotFindHost, .cannotConnect: true
+    case .notConnected, .cannotFindHost, .cannotConnect, .secureConnectionFailed: true
     case .connectionLost, .timedOut: isRepeatable
     case .invalidConfiguration, .invalidRequest, .untrustedServer, .responseTooLarge, .malformedResponse,
       .cancelled:
