@@ -155,7 +155,8 @@ public final class MSALLogger: NSObject, Sendable {
   /// The only logger.
   public static func shared() -> MSALLogger { only }
 
-  override private init() {}
+  /// Another name of the only logger: all have the same settings.
+  override public init() {}
 
   /// How much is logged.
   public var level: MSALLogLevel {
@@ -237,7 +238,7 @@ extension MSALAccount {
   public var utid: String? { homeAccountId?.tenantId }
   /// ``identifier``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "identifier")
-  public var userIdentifier: String? { identifier }
+  public func userIdentifier() -> String! { identifier }
 }
 
 extension MSALWebviewParameters {

@@ -265,6 +265,13 @@ extension MSALPublicClientApplication {
 }
 
 extension MSALPublicClientApplication {
+  /// Signs an account out, or nobody: `users().first` may be `nil`.
+  @available(*, deprecated, message: "Unwrap the account.")
+  @_disfavoredOverload
+  public func remove(_ account: MSALAccount?) throws {
+    if let account { try remove(account) }
+  }
+
   /// The form of MSAL 0.1 to 0.3.
   @available(*, deprecated, renamed: "handleMSALResponse(_:sourceApplication:)")
   @discardableResult

@@ -73,7 +73,7 @@ public final class MSALHTTPConfig: NSObject, Sendable {
   }
 }
 
-/// Receives log messages: the level, the text, and whether it has personal data.
+/// Receives log messages: the level, the text with the time and the request's correlation id, and whether it has personal data.
 public typealias MSALLogCallback = @Sendable (MSALLogLevel, String?, Bool) -> Void
 
 /// The logger's configuration. Without a callback nothing is logged.
@@ -137,8 +137,11 @@ private struct LogForwarder: LogHandler {
     set { metadata[key] = newValue }
   }
 
+  /// In MSAL's format but for the thread: the version, the time, and the correlation id of the request that it is about.
   func log(event: LogEvent) {
-    let metadata = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    var metadata = metadata.merging(event.metadata ?? [:]) { _, new in new }
+    let correlation = metadata.removeValue(forKey: "correlation").map { " - \($0)".lowercased() } ?? ""
+    let origin = "MSAL \(Library.version) Linux [\(Date().formatted(.iso8601))\(correlation)]"
     let isMasked = config.logMaskingLevel != .settingsMaskSecretsOnly
     var containsPII = false
     let details = metadata.sorted { $0.key < $1.key }.map { key, value in
@@ -146,7 +149,7 @@ private struct LogForwarder: LogHandler {
       containsPII = containsPII || !isMasked
       return isMasked ? " \(key)=(masked)" : " \(key)=\(text)"
     }.joined()
-    config.log(MSALLogLevel(event.level), "\(event.message)\(details)", containsPII: containsPII)
+    config.log(MSALLogLevel(event.level), "\(origin) \(event.message)\(details)", containsPII: containsPII)
   }
 }
 

@@ -30,8 +30,8 @@ open class MSALTokenParameters: MSALParameters {
   open var extraQueryParameters: [String: String]?
   /// The id of the request in the server's logs; a new one by default.
   open var correlationId: UUID?
-  /// The authentication scheme of the token; `nil` is Bearer.
-  open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)?
+  /// The authentication scheme of the token (default: Bearer, which `nil` is, too).
+  open var authenticationScheme: (any MSALAuthenticationSchemeProtocol)? = MSALAuthenticationSchemeBearer()
   /// Has no effect. It keeps what it is set to.
   public var msalXpcMode = MSALXpcMode.disabled
 

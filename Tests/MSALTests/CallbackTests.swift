@@ -136,8 +136,15 @@ extension ApplicationTests {
     }
 
     @Test func `Log messages reach the callback`() async throws {
-      let messages = try await loggedMessages { _ = try await application.signIn() }
-      #expect(!messages.isEmpty)
+      let id = UUID()
+      let messages = try await loggedMessages {
+        let parameters = MSALInteractiveTokenParameters.userRead()
+        parameters.correlationId = id
+        _ = try await application.acquireToken(with: parameters)
+      }
+      #expect(
+        messages.contains { $0.text.contains(" - \(id.uuidString.lowercased())] The server responded.") })
+      #expect(messages.allSatisfy { $0.text.contains(#/^MSAL [0-9.]+ Linux \[\d{4}-[-0-9T:Z]+[\] ]/#) })
       for message in messages {
         #expect(message.level != .nothing && !message.containsPII)
         #expect(!message.text.contains("made-up") && !message.text.contains("alice"))

@@ -23,7 +23,8 @@ extension ApplicationTests {
       let interactive = MSALInteractiveTokenParameters.userRead()
       #expect(interactive.promptType == .promptIfNecessary)
       #expect(interactive.preferredAuthMethod == .none)
-      #expect(interactive.completionBlockQueue == nil && interactive.authenticationScheme == nil)
+      #expect(interactive.completionBlockQueue == nil)
+      #expect(interactive.authenticationScheme is MSALAuthenticationSchemeBearer)
       #expect(interactive.correlationId == nil && interactive.webviewParameters.webviewType == .default)
 
       #expect(MSALAccountEnumerationParameters().returnOnlySignedInAccounts)

@@ -67,7 +67,7 @@ class Tutorial2018: TutorialSteps {
   @available(*, deprecated)
   func signOut() {
     do {
-      try self.applicationContext!.remove(self.applicationContext!.users().first!)
+      try self.applicationContext!.remove(self.applicationContext!.users().first)
       self.updateText(text: "Signed out")
     } catch let error {
       self.updateText(text: "Received error signing user out: \(error)")
@@ -83,7 +83,10 @@ class Tutorial2018: TutorialSteps {
     let user: MSALUser = try application.user(forIdentifier: "uid.utid")
     _ = try application.account(forHomeAccountId: "uid.utid")
     if try application.accounts().isEmpty { return }
-    _ = (user.displayableId, user.name, user.uid, user.utid, user.userIdentifier)
+    _ = (
+      user.displayableId, user.name, user.uid, user.utid, user.userIdentifier().components(separatedBy: ".")
+    )
+    MSALLogger.init().setCallback { (_, _, _) in }
     application.acquireToken(forScopes: kScopes, loginHint: "") { (result, error) in
       _ = result?.user.displayableId
     }
