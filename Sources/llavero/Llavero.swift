@@ -12,7 +12,7 @@ struct Llavero: AsyncParsableCommand {
 
       Tokens are printed only by "token", "git-credential" and "export", and by "show" with --reveal. To a \
       terminal "export" prints them only with --reveal, too. The keyring's password is asked for only with \
-      --unlock. --store file keeps the cache in encrypted files, for machines without a keyring; an etcd \
+      --unlock, or by the portal with --key portal. --store file keeps the cache in encrypted files, for machines without a keyring; an etcd \
       address as --store keeps it in a cluster for several machines.
 
       Options such as --client and --tenant can be set in the environment, or by lines such as \

@@ -142,6 +142,17 @@ struct SignInTests {
     try tool("logout", "--account", Tool.alice).exits(3)
   }
 
+  @Test(.fault("no browser"))
+  func `A browser that fails is noticed by a program that was started to ignore its children`() throws {
+    let changes: [String: String?] = [
+      "BROWSER": "/bin/false", "PATH": "/proc/nonexistent", "DISPLAY": ":0", "WAYLAND_DISPLAY": nil,
+    ]
+    try Child.run(
+      "/usr/bin/env", ["--ignore-signal=CHLD", Tool.path] + tool.inGroup(["login", "--json"]),
+      environment: tool.environment(with: changes)
+    ).exits(1, saying: "browser_unavailable")
+  }
+
   @Test func `An account whose session has ended is shown, and is not signed in`() throws {
     let tool = try Tool()
     let cache = Sample.cache([

@@ -12,6 +12,8 @@ enum ProcessSetup {
   /// - Throws: `Failure` when the process has too few descriptors or too little memory for any command.
   static func run() throws(Failure) {
     preventCrashFiles()
+    // Where the parent ignored it, no child's exit status can be had.
+    signal(SIGCHLD, SIG_DFL)
     dropLibsecretWarning()
     openStandardStreams()
     guard canOpen(descriptors) else {
