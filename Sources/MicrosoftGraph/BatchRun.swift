@@ -17,8 +17,8 @@ struct BatchRun {
   private var budgets: [String: RetryBudget] = [:]
   /// The claims that the token of the next part has to have.
   private var claims: ClaimsRequest?
-  /// The requests whose challenge was answered, by id.
-  private var challenged: Set<String> = []
+  /// The challenges that were answered, by id.
+  private var challenged: [String: GraphBatchResponse] = [:]
 
   init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
     self.client = client
@@ -44,6 +44,17 @@ struct BatchRun {
       do throws(GraphError) {
         if let pause = try take(await send(part), to: part) { try await client.wait(pause) }
       } catch {
+        if let asked = claims, error.code == .authentication {
+          // The others need no such token.
+          var error = error
+          if error.identityError?.claims == nil { error.identityError?.claims = try? asked.json() }
+          for (id, var response) in challenged where responses[id] == nil {
+            response.error = error
+            responses[id] = response
+          }
+          claims = nil
+          continue
+        }
         guard !responses.isEmpty, error.code != .cancelled else { throw error }
         for item in requests where responses[item.id] == nil {
           responses[item.id] = GraphBatchResponse(
@@ -118,7 +129,7 @@ struct BatchRun {
       throw GraphError(.invalidRequest, "Invalid batch: a number cannot be written as JSON.")
     }
     var request = GraphRequest("/$batch", method: .post, body: body)
-    request.maximumResponseSize = part.reduce(0) { sum, item in
+    request.maximumResponseSize = part.reduce(request.maximumResponseSize) { sum, item in
       let (size, isOver) = sum.addingReportingOverflow(item.request.maximumResponseSize)
       return isOver ? .max : size
     }
@@ -143,19 +154,20 @@ struct BatchRun {
 
     var pause: Duration?
     var again: Set<String> = []
+    let answered = claims
     claims = nil
     // Claims may be asked for one operation, which was not carried out then.
     for (index, response) in received.enumerated() where response.status == 401 || response.status == 403 {
       guard let challenge = ClaimsChallenge(wwwAuthenticate: response.headers[values: .wwwAuthenticate]),
         let asked = try? ClaimsRequest(json: challenge.claims)
       else { continue }
-      guard !challenged.contains(response.id) else {
+      guard challenged[response.id] == nil else {
         received[index].error?.code = .claimsChallenge
         received[index].error?.advice = "Sign in again."
         continue
       }
       // One with other claims is challenged again.
-      if claims == nil || claims == asked { challenged.insert(response.id) }
+      if claims == nil || claims == asked { challenged[response.id] = response }
       claims = claims ?? asked
       again.insert(response.id)
       pause = .zero
@@ -168,6 +180,8 @@ struct BatchRun {
       again.insert(item.id)
       pause = max(pause ?? .zero, own)
     }
+    // One that was challenged before and is throttled now.
+    if claims == nil, again.contains(where: { challenged[$0] != nil }) { claims = answered }
     for (item, response) in zip(part, received) where !again.contains(item.id) {
       if response.status == 424, item.dependsOn.contains(where: again.contains) {
         again.insert(item.id)

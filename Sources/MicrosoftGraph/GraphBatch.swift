@@ -5,7 +5,7 @@ public import TokenCache
 public struct GraphBatchRequest: Sendable {
   /// Identifies the response.
   public var id: String
-  /// With a path after the version, such as `/me`. A part of a batch may be as large as its requests allow together, and take
+  /// With a path after the version, such as `/me`. A batch may be as large as its requests allow together, and more, and take
   /// as long as the longest.
   public var request: GraphRequest
   /// The ids of requests that have to succeed before this one is carried out.

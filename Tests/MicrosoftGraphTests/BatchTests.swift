@@ -61,6 +61,10 @@ struct BatchTests {
     lab.inject(LabFault(.graph, body: #"{"responses":[\#(list.joined(separator: ","))]}"#))
     let answers = try await test.graph().batch([Self.get("a"), Self.get("b")])
     #expect(answers.map(\.status) == [200, 200])
+    // A limit is about a response alone.
+    var small = GraphRequest("/me/photo/$value")
+    small.maximumResponseSize = 1
+    #expect(try await test.graph().batch([GraphBatchRequest(id: "a", small)]).map(\.status) == [200])
   }
 
   @Test(.conformance(73))

@@ -71,6 +71,30 @@ struct ChallengeTests {
     let answers = try await batch(challenges: 3)
     #expect(answers.map(\.status) == [401, 200])
     #expect(answers[0].error?.code == .claimsChallenge)
+    // The token for the claims is kept for one that is throttled then.
+    lab.inject(LabFault(.batchItem, status: 401, headers: ["WWW-Authenticate": challenge], body: "{}"))
+    lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "1"], body: "{}"))
+    asked.withLock { $0 = [] }
+    let one = try await graph.batch([.init(id: "a", GraphRequest("/me"))])
+    #expect(one.map(\.status) == [200] && asked.withLock { $0 } == [false, true, true])
+  }
+
+  @Test(.conformance(52))
+  func `A challenge to one request of a batch that cannot be answered fails that one`() async throws {
+    let claims = Data(#"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#.utf8)
+    let challenge =
+      #"Bearer realm="", error="insufficient_claims", claims="\#(claims.base64EncodedString())""#
+    let graph = try test.graph { [test] claims throws(IdentityError) in
+      guard claims == nil else { throw IdentityError(.interactionRequired, "Sign in.") }
+      return try await test.silent(nil)
+    }
+    for count in [1, 21] {
+      lab.inject(LabFault(.batchItem, status: 401, headers: ["WWW-Authenticate": challenge], body: "{}"))
+      let answers = try await graph.batch((1...count).map { .init(id: "\($0)", GraphRequest("/me")) })
+      #expect(answers.map(\.status) == [401] + Array(repeating: 200, count: count - 1))
+      #expect(answers[0].error?.code == .authentication)
+      #expect(answers[0].error?.identityError?.claims?.contains("acrs") == true)
+    }
   }
 
   @Test(.conformance(52), arguments: [401, 403])

@@ -71,7 +71,7 @@ struct Get: AsyncParsableCommand, SignsIn {
     var request = GraphRequest(address)
     request.maximumResponseSize = Self.maximumSize
     // So much takes long on a slow line. Ctrl-C ends it.
-    request.timeout = .seconds(3600)
+    request.timeout = .seconds(600)
     if all { return try await printAll(graph.pages(of: request)) }
     let response = try await graph.send(request)
     guard Terminal.output.isTerminal else { return Terminal.output.write(Array(response.body)) }
