@@ -32,26 +32,29 @@ enum FileContents {
   }
 
   /// Replaces a file, or the target of a symbolic link, by one that only the user can read. A crash leaves either the old
-  /// or the new file. The caller holds the lock.
+  /// or the new file.
   static func replace(_ path: String, with contents: Data) throws(CacheError) {
     guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
     let path = withoutLinks(path)
-    guard replaceFile(path, with: contents.span, through: newPath(path)) else {
-      throw failure("written", path)
-    }
+    try discardLeftovers(of: path)
+    guard replaceFile(path, with: contents.span) else { throw failure("written", path) }
   }
 
-  /// Where a new file is written. One path for all processes: the next of them replaces or removes what one left that was
-  /// ended meanwhile.
-  private static func newPath(_ path: String) -> String { withoutLinks(path) + ".llavero-new" }
-
-  /// Overwrites and removes what a process left that was ended while it replaced a file. The caller holds the lock.
-  static func discardLeftover(of path: String) throws(CacheError) {
-    let new = newPath(path)
-    guard unsafe access(new, F_OK) == 0 else { return }
-    try overwrite(new, leaving: "")
-    try remove(new)
+  /// Overwrites and removes the new files that processes left which were ended while they replaced this one. The caller holds
+  /// the lock.
+  static func discardLeftovers(of path: String) throws(CacheError) {
+    let url = URL(filePath: withoutLinks(path))
+    let directory = url.deletingLastPathComponent()
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+    for name in names where name.hasPrefix(url.lastPathComponent + ".") && name.hasSuffix(".new") {
+      guard Int32(name.dropFirst(url.lastPathComponent.count + 1).dropLast(".new".count)) != nil else {
+        continue
+      }
+      let leftover = directory.appending(path: name).path
+      try overwrite(leftover, leaving: "")
+      try remove(leftover)
+    }
   }
 
   /// Overwrites the contents of a file, as far as the file system allows that, and leaves `rest` in it.

@@ -144,7 +144,7 @@ final class PeerJob: StoreBackend {
     }
     switch peer.place {
     case .file(let path):
-      try FileContents.discardLeftover(of: path)
+      try FileContents.discardLeftovers(of: path)
       guard try FileContents.read(path) != nil else { return (0, true) }
       try signalling { () throws(CacheError) in try FileContents.remove(path) }
       return (1, true)
@@ -162,7 +162,7 @@ final class PeerJob: StoreBackend {
   func discardPlaintext(at path: String, holding document: CacheDocument) throws(CacheError) -> Bool {
     try takeLock()
     guard try read().document == document, lock?.isStillHeld == true else { return false }
-    try FileContents.discardLeftover(of: path)
+    try FileContents.discardLeftovers(of: path)
     if let signal = peer.signals.first(where: { $0.path == path }) {
       try signalling { () throws(CacheError) in
         try FileContents.overwrite(path, leaving: signal.contents)

@@ -151,9 +151,12 @@ package struct LockHolder: Sendable, Equatable {
 
   /// Whether a file of this age, without a `flock`, may be held by its existence.
   func isHolding(since moment: Int, _ path: String) -> Bool {
-    if time(nil) < moment + Self.remoteSilence,
-      FileSharing(of: path) != .machine || ProcessStatus.mayBeHidden(usersOf: path)
-    {
+    let isOnMachine = FileSharing(of: path) == .machine
+    // This program holds its locks by flock, too: the first process of a container that was started again.
+    if isOnMachine, pid == getpid(), program == String((processArguments.first ?? "").prefix(80)) {
+      return false
+    }
+    if time(nil) < moment + Self.remoteSilence, !isOnMachine || ProcessStatus.mayBeHidden(usersOf: path) {
       return true
     }
     return pid == nil ? time(nil) < moment + Self.silence : isAlive(writtenAt: moment)

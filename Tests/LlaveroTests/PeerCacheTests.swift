@@ -63,6 +63,12 @@ struct PeerCacheTests {
         .flatMap { $0["findings"]?.strings("kind") ?? [] } ?? []
     }
     #expect(try !kinds().contains("stale_lock"))
+    // The tool is the first process there, as the other program may be in its container.
+    try home.file(".azure/msal_token_cache.json.lockfile", "1 python")
+    #expect(try !kinds().contains("stale_lock"))
+    try home.file(".azure/msal_token_cache.json.lockfile", "1 \(Tool.path)")
+    #expect(try kinds().contains("stale_lock"))
+    try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
     let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
     #expect(utimes(lock, old) == 0)
     #expect(try kinds().contains("stale_lock"))
@@ -277,7 +283,7 @@ struct PeerCacheTests {
     try writeAzureCLI()
     try tool.load([Sample.refreshToken("carols", "9.x", Sample.mail)])
     for command in [["export", "azure-cli"], ["adopt", "azure-cli", "--yes"]] {
-      let leftover = try tool.files.file(".azure/msal_token_cache.json.llavero-new", Sample.cache)
+      let leftover = try tool.files.file(".azure/msal_token_cache.json.999999.new", Sample.cache)
       try tool(command).exits(0)
       #expect(access(leftover, F_OK) != 0)
     }

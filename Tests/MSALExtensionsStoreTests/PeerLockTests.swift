@@ -99,6 +99,11 @@ struct PeerLockTests {
     try take().release()
   }
 
+  @Test func `A lock without flock is not ours, and our number in it is an earlier process's`() throws {
+    _ = try directory.file("cache.lockfile", "\(getpid()) other")
+    try take(timeout: .milliseconds(20)).release()
+  }
+
   @Test func `Our lock holds flock, too`() throws {
     let lock = try take()
     let descriptor = open(path, O_RDWR | O_CLOEXEC)

@@ -87,14 +87,11 @@ package func writeNewFile(_ bytes: Span<UInt8>, to path: String, mode: UInt32 = 
   return isWritten
 }
 
-/// Replaces a file, or makes it, atomically: a crash leaves either the old or the new file. `new` is the path of the new file
-/// before it takes the place of the old one (default: one for each process).
+/// Replaces a file, or makes it, atomically: a crash leaves either the old or the new file.
 ///
 /// - Returns: Whether that succeeded; if not, `errno` is set.
-package func replaceFile(
-  _ path: String, with bytes: Span<UInt8>, through new: String? = nil, mode: UInt32 = 0o600
-) -> Bool {
-  let new = new ?? "\(path).\(getpid()).new"
+package func replaceFile(_ path: String, with bytes: Span<UInt8>, mode: UInt32 = 0o600) -> Bool {
+  let new = "\(path).\(getpid()).new"
   unlink(new)
   if writeNewFile(bytes, to: new, mode: mode), rename(new, path) == 0 { return true }
   let code = errno
