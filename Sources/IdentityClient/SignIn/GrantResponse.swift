@@ -152,7 +152,7 @@ struct GrantResponse: Sendable {
   ) async throws(IdentityError) -> (Account?, CacheError?) {
     let requested = request.requestedAuthority
     let isKept = requested.address != answered.address && (!isRefresh || requested.kind == .aad)
-    let resolved = (requested.address, answered.address, client.configuration.multipleCloudsSupported)
+    let resolved = (requested.address, answered.address, request.isInstanceAware)
     do throws(CacheError) {
       return (try await client.cache.save(records, resolving: isKept ? resolved : nil), nil)
     } catch {

@@ -131,11 +131,8 @@ struct InteractiveFlow: Sendable {
     named parameters: [String: String], _ metadata: AuthorityMetadata
   ) async throws(IdentityError) -> AuthorityMetadata {
     let authority = metadata.authority
-    // MSAL's documentation asks for it by an extra parameter, too.
-    let isAsked =
-      configuration.multipleCloudsSupported || resolved.extra["instance_aware"]?.lowercased() == "true"
     // An error needs no request to another cloud.
-    guard isAsked, authority.kind == .aad, parameters["error"] == nil,
+    guard resolved.isInstanceAware, authority.kind == .aad, parameters["error"] == nil,
       let host = parameters["cloud_instance_host_name"].nonBlank?.lowercased(),
       !client.cache.clouds.aliases(of: authority.host).contains(host)
     else { return metadata }

@@ -58,6 +58,11 @@ struct ResolvedRequest: Sendable {
     correlationID = request.correlationID
   }
 
+  /// Whether the response may name another cloud. MSAL's documentation asks for it by an extra parameter, too.
+  var isInstanceAware: Bool {
+    client.configuration.multipleCloudsSupported || extra["instance_aware"]?.lowercased() == "true"
+  }
+
   /// The tenant of the account's tokens; the empty string for authorities without tenants.
   var realm: String {
     switch authority.kind {

@@ -45,7 +45,7 @@ struct SilentFlow: Sendable {
     if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
     self.request = request
     self.resolved = resolved
-    self.resolved.authority = try client.authority(of: account, for: resolved.requestedAuthority, metadata)
+    self.resolved.authority = try resolved.authority(of: account, metadata)
   }
 
   func token() async throws(IdentityError) -> AuthenticationResult {
@@ -306,16 +306,16 @@ extension SilentFlow {
   }
 }
 
-extension PublicClient {
+extension ResolvedRequest {
   /// The authority of the account's own tenant in place of one that names none.
   fileprivate func authority(
-    of account: Account, for asked: Authority, _ metadata: AccountMetadata?
+    of account: Account, _ metadata: AccountMetadata?
   ) throws(IdentityError) -> Authority {
+    let asked = requestedAuthority
     let known = metadata?.resolvedAuthority(
-      for: asked.address, homeAccountID: account.homeAccountID,
-      instanceAware: configuration.multipleCloudsSupported)
+      for: asked.address, homeAccountID: account.homeAccountID, instanceAware: isInstanceAware)
     if let known, let url = URL(string: known), asked.kind == .aad,
-      let authority = try? Authority(url: url, kind: .aad), isTrusted(authority, for: asked),
+      let authority = try? Authority(url: url, kind: .aad), isTrusted(authority),
       !asked.excludes(tenant: authority.tenant)
     {
       return authority
@@ -325,11 +325,10 @@ extension PublicClient {
   }
 
   /// What stands in the cache cannot send a refresh token to a host outside of the known clouds.
-  private func isTrusted(_ authority: Authority, for asked: Authority) -> Bool {
-    let clouds = cache.clouds
+  private func isTrusted(_ authority: Authority) -> Bool {
+    let (clouds, asked) = (client.cache.clouds, requestedAuthority)
     return clouds.canonical(authority.host) == clouds.canonical(asked.host)
-      || configuration.multipleCloudsSupported && clouds.contains(authority.host)
-        && clouds.contains(asked.host)
+      || isInstanceAware && clouds.contains(authority.host) && clouds.contains(asked.host)
   }
 }
 
