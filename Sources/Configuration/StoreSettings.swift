@@ -140,7 +140,7 @@ public struct StoreAccess: Sendable {
 }
 
 extension StoreAccess {
-  /// Lets all stores that are made with this access be one client of the keyring: KeePassXC asks the person for each client.
+  /// Lets all keyring stores that are made with this access be one client: KeePassXC asks the person for each client.
   public mutating func shareConnection() {
     connection = SecretServiceConnection(allowsPlainSession: allowsPlainSession)
   }

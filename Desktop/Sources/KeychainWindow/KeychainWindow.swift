@@ -34,6 +34,8 @@ public final class KeychainWindow {
 
   /// What ends before the program does, in the order in which it began.
   private var unfinished: [Task<Void, Never>] = []
+  /// How long the program waits for these: a server that says nothing for so long may never.
+  private var patience = Duration.seconds(10)
   private var unlocking: Task<Void, Never>?
   private var loading: Task<Void, Never>?
   private var isStale = false
@@ -328,8 +330,7 @@ extension KeychainWindow {
         await self.keychain.finish()
       }
       Task {
-        // A server that says nothing for so long may never.
-        let limit = Task { try? await Task.sleep(for: .seconds(10)) }
+        let limit = Task { [patience] in try? await Task.sleep(for: patience) }
         Task {
           await end.value
           limit.cancel()
@@ -510,10 +511,11 @@ extension KeychainWindow {
     }
   }
 
-  /// As `run`, and the program does not end before.
-  private func finishing(
+  /// As `run`, and the program does not end before, also while the keyring asks the person.
+  func finishing(
     _ success: String?, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) {
+    patience = .seconds(130)
     finishing { [self] in await run(success, body) }
   }
 

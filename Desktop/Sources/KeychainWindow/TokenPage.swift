@@ -105,9 +105,8 @@ final class TokenPage {
           + "another. The server does not revoke it.\(more)",
         responses: [.init("remove", "_Remove", .destructive)], over: window.widget)
       guard response == "remove" else { return }
-      run(token) { keychain, group throws(Trouble) in
+      window.finishing(nil) { keychain, group throws(Trouble) in
         try await keychain.remove(token, in: group)
-        self.window.reload()
       }
     }
   }
@@ -128,19 +127,12 @@ final class TokenPage {
 
   /// Gets a token's secret, unless the tokens were hidden meanwhile or another group was chosen.
   private func withSecret(of token: TokenEntry, _ use: @escaping @MainActor (String) -> Void) {
-    let hidings = hidings
-    run(token) { keychain, group throws(Trouble) in
-      let secret = try await keychain.secret(of: token, in: group)
-      if hidings == self.hidings, group == self.window.group { use(secret) }
-    }
-  }
-
-  private func run(
-    _ token: TokenEntry, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
-  ) {
-    window.finishing { [window] in
+    let (hidings, group) = (hidings, window.group)
+    window.begin()
+    Task {
       do throws(Trouble) {
-        try await body(window.keychain, window.group)
+        let secret = try await window.keychain.secret(of: token, in: group)
+        if hidings == self.hidings, group == window.group { use(secret) }
       } catch {
         window.report(error)
         window.reload()
