@@ -63,6 +63,12 @@ final class EtcdGroup: Sendable {
     }
   }
 
+  /// Notes that these shards are all that there are.
+  func forgetAll(but present: Set<ShardID>, at revision: Int64) {
+    let known = state.withLock { Set($0.seen.keys).union($0.kept.keys) }
+    for shard in known.subtracting(present) { forget(shard, at: revision) }
+  }
+
   /// Notes a write that was applied at a revision, over data keys.
   func note(_ write: EtcdWrite, at revision: Int64, _ keys: EtcdValue?) {
     watch?.changed(at: revision)

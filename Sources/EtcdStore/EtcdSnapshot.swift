@@ -20,6 +20,8 @@ struct EtcdSnapshot: Sendable {
   private let kept: [ShardID: EtcdGroup.Opened]
   /// The names of values that are not part of the format.
   private var foreignNames: [String] = []
+  /// Whether the group has no other shards.
+  private var isWhole = false
   /// `nil` where there is no store.
   private var dataKeys: DataKeys?
   private var opened: [(id: ShardID, modRevision: Int64, shard: Result<EtcdGroup.Opened, SealError>)] = []
@@ -92,6 +94,7 @@ struct EtcdSnapshot: Sendable {
       shards += Array(zip(ids, outcome.values))
     }
     guard selection == .all else { return }
+    isWhole = true
     for value in try backend.values(in: names.group(group.group), at: revision) {
       switch names.part(value.key) {
       case .shard(let id, _): shards.append((id, value))
@@ -106,6 +109,8 @@ struct EtcdSnapshot: Sendable {
   /// - Throws: ``CacheError`` when the keys have yet to be unsealed, or are gone.
   mutating func open(_ storeKeys: StoreKeys, isWriting: Bool) throws(CacheError) {
     if keys == nil, shards.contains(where: { $0.value != nil }) { throw EtcdBackend.keysAreGone(names) }
+    // What is restored later is not older than what was seen.
+    if isWhole { group.forgetAll(but: Set(shards.map(\.id)), at: revision) }
     guard keys != nil || isWriting else { return }
     let dataKeys = try storeKeys.keys(in: keys?.value)
     self.dataKeys = dataKeys

@@ -58,6 +58,21 @@ struct FaultTests {
     #expect(try await cache(store).finds(one))
   }
 
+  @Test(.fault("bad value")) func `A value that is restored after its removal was seen is current`()
+    async throws
+  {
+    let store = try fixture.store(watching: nil)
+    let name = fixture.name(fixture.shard(one))
+    try await cache(store).save(one)
+    let old = try #require(try await fixture.value(name))
+    try await cache(store).save(SampleToken("newer", account: 1))
+    try fixture.remove(name)
+    #expect(try await store.read(.all, in: fixture.group).documents[fixture.shard(one)] == nil)
+    try await fixture.put(old, to: name)
+    let contents = try await store.read(.some([fixture.shard(one)]), in: fixture.group)
+    #expect(contents.problems.isEmpty && contents.documents.count == 1)
+  }
+
   @Test(.fault("bad value")) func `Values of other programs are reported and stay`() async throws {
     try await fixture.cache.save(one)
     let notes = "\(fixture.prefix)/\(fixture.group)/notes"

@@ -32,6 +32,18 @@ struct UnreadablePartTests {
   }
 
   @Test(.fault("part unreadable"), arguments: kinds)
+  func `An account of which a copy is unreadable counts as neither signed in nor signed out`(
+    _ kind: StoreProblem.Kind
+  ) async throws {
+    try await test.save()
+    try await damage(kind, withBob: false)
+    let filter = AccountFilter(clientID: TestCache.client)
+    await #expect(throws: CacheError.self) { try await test.cache.accounts(filter) }
+    try await test.save(TestResponse(person: .bob))
+    #expect(try await test.cache.accounts(filter).map(\.username) == [TestPerson.bob.username])
+  }
+
+  @Test(.fault("part unreadable"), arguments: kinds)
   func `Readable accounts are listed, and unreadable parts are reported`(_ kind: StoreProblem.Kind)
     async throws
   {

@@ -44,10 +44,13 @@ public struct CacheSnapshot: Sendable {
       // Those that older versions have written.
       let states = common.accountMetadata(clientID: clientID)?.signInStates ?? [:]
       let family = common.family(of: clientID, environment: nil, in: clouds)
+      // A copy that can be read may be an older one.
+      let unreadable = Set(contents.problems.filter { $0.error != nil }.compactMap(\.shard))
       accounts.removeAll { account in
         let id = account.homeAccountID
-        return !contents[cache.shard(id)]
-          .isSignedIn(id, to: clientID, of: family, olderState: states[id.normalized])
+        let shard = cache.shard(id)
+        return unreadable.contains(shard)
+          || !contents[shard].isSignedIn(id, to: clientID, of: family, olderState: states[id.normalized])
       }
     }
     guard accounts.isEmpty else { return accounts }
