@@ -10,10 +10,11 @@ struct Llavero: AsyncParsableCommand {
       A keychain group is a set of apps that share one token cache. Without --group, commands use MSAL's \
       default group, \(KeychainGroup.default.name).
 
-      Tokens are printed only by "token", "git-credential" and "export", and by "show" with --reveal. To a \
-      terminal "export" prints them only with --reveal, too. The keyring's password is asked for only with \
-      --unlock, or by the portal with --key portal. --store file keeps the cache in encrypted files, for machines without a keyring; an etcd \
-      address as --store keeps it in a cluster for several machines.
+      Tokens are printed only by "token", "git-credential" and "export", and by "show" with --reveal. To \
+      a terminal "export" prints them only with --reveal, too. The keyring's password is asked for only \
+      with --unlock, or by the portal with --key portal. --store file keeps the cache in encrypted \
+      files, for machines without a keyring; an etcd address as --store keeps it in a cluster for \
+      several machines.
 
       Options such as --client and --tenant can be set in the environment, or by lines such as \
       "client = YOUR-APP-ID" under [llavero] in ~/.config/llavero/config.

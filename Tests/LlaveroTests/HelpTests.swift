@@ -140,6 +140,37 @@ struct HelpTests {
     ).exits(0, showing: tool.group)
   }
 
+  @Test func `In bash, which splits words at colons and at signs, the whole words count`() throws {
+    try tool.load()
+    func completions(_ words: String, of line: String) throws -> [String] {
+      let script = #"""
+        eval "$("$0" --generate-completion-script bash)"
+        llavero() { "$0" "$@"; }
+        COMP_WORDS=($1) COMP_LINE="$2" COMP_POINT=${#2}
+        [ "${2: -1}" = " " ] && COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _llavero_whole_words llavero "${COMP_WORDS[COMP_CWORD]}"
+        printf '%s\n' "${COMPREPLY[@]}"
+        """#
+      return try Child.run(
+        "bash", ["--norc", "-c", script, Tool.path, words, line], environment: tool.environment()
+      ).exits(0).standardOutput.split(separator: "\n").map(String.init)
+    }
+    #expect(
+      try completions(
+        "llavero status --account alice @ contoso.example --js",
+        of: "llavero status --account alice@contoso.example --js") == ["--json"])
+    #expect(
+      try completions(
+        "llavero token --group \(tool.group) --account bob @ con",
+        of: "llavero token --group \(tool.group) --account bob@con") == ["contoso.example"])
+    #expect(
+      try completions(
+        "llavero list --store file : /proc/nonexistent --group",
+        of: "llavero list --store file:/proc/nonexistent --group "
+      ).isEmpty)
+  }
+
   @Test func `Completion offers no name that a shell would expand`() throws {
     try tool.load([
       Sample.account(Sample.alice, "$(touch${IFS}pwned)@x"),

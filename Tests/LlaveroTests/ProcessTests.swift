@@ -44,7 +44,10 @@ struct ProcessTests {
     }
   }
 
-  @Test(.enabled(if: mayMount, "No network namespace can be made."))
+  @Test(
+    .enabled(
+      if: (try? Child.run("unshare", namespace + ["--net", "true"]).status) == 0,
+      "No network namespace can be made."))
   func `A machine without a network is reported as that`() throws {
     let tool = try Tool()
     let arguments = [
@@ -55,6 +58,44 @@ struct ProcessTests {
       environment: tool.environment()
     ).exits(4, code: "network")
     #expect(result.standardError.contains("The network cannot be reached: 192.0.2.1"), "\(result)")
+  }
+
+  @Test func `An argument that is not UTF-8 names no other file`() throws {
+    let tool = try Tool()
+    try tool.load()
+    try tool.shell(#"exec "$0" export "$(printf '%s/x\377y' "$1")" --group "$GROUP""#, [files.path]).exits(2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: files.path).isEmpty)
+  }
+
+  @Test(
+    .fault("signal"),
+    .enabled(
+      if: (try? Child.run("unshare", namespace + ["--pid", "--fork", "true"]).status) == 0,
+      "No PID namespace can be made."))
+  func `A signal ends the first process of a container`() throws {
+    let tool = try Tool()
+    let fifo = files.path + "/fifo"
+    #expect(mkfifo(fifo, 0o600) == 0)
+    // Again and again, since before its start is over the kernel drops it.
+    let script = #"""
+      unshare $NAMESPACE --pid --fork --kill-child "$0" import - --group "$GROUP" <>"$1" &
+      while read -r _ _ state _ </proc/$!/stat && [ "$state" != Z ]; do
+        kill -TERM $(cat /proc/$!/task/$!/children) 2>/dev/null
+        sleep 0.05
+      done
+      wait $!
+      """#
+    try tool.shell(script, [fifo], with: ["NAMESPACE": Self.namespace.joined(separator: " ")]).exits(143)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can use another user's directory"))
+  func `A request makes nothing in another user's runtime directory`() throws {
+    let directory = try files.directory("run")
+    #expect(chown(directory, 65534, 65534) == 0)
+    try Tool().run(
+      ["login", "--device-code"], with: unreachable.merging(["XDG_RUNTIME_DIR": directory]) { $1 }
+    ).exits(4)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
   }
 
   private static let namespace = ["--user", "--map-root-user", "--mount"]
@@ -150,6 +191,7 @@ struct ProcessTests {
     }
     try tool.shell(#"exec "$0" export --group "$GROUP" >&-"#)
       .exits(1, saying: "Standard output cannot be written")
+    try tool.shell(#"exec "$0" list --json --group "$GROUP" >/dev/full"#).exits(1, code: "unwritable")
     try tool.shell(#"exec "$0" import - --group "$GROUP" <&-"#)
       .exits(1, saying: "Standard input cannot be read")
   }

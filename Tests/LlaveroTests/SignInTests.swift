@@ -142,6 +142,14 @@ struct SignInTests {
     try tool("logout", "--account", Tool.alice).exits(3)
   }
 
+  @Test func `GLib's messages for developers do not get into the output`() throws {
+    try tool.logIn()
+    let token = try tool.run(["token", "--force-refresh", "--json"], with: ["G_MESSAGES_DEBUG": "all"]).exits(
+      0)
+    #expect(try token.json["access_token"] != nil)
+    #expect(token.standardError.contains("DEBUG"))
+  }
+
   @Test(.fault("no browser"))
   func `A browser that fails is noticed by a program that was started to ignore its children`() throws {
     let changes: [String: String?] = [

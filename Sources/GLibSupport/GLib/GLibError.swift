@@ -50,6 +50,9 @@ package func withGError<T>(
   return result
 }
 
+/// Writes GLib's log to standard error. Its messages for developers (`G_MESSAGES_DEBUG`) would go to standard output.
+package func logToStandardError() { g_log_writer_default_set_use_stderr(1) }
+
 /// Suppresses a warning of libsecret 0.21.8, which releases a session that it does not have when the provider ends while
 /// one is opened. All other messages are logged as before.
 package func dropLibsecretWarning() {

@@ -38,6 +38,37 @@ enum Completion {
     return CompletionShell.requesting == .zsh ? name.replacing(":", with: #"\:"#) : name
   }
 
+  /// The parser's script; for bash, which splits words at ":" and "@", too, with one that joins them before.
+  static func script(_ text: String) -> String {
+    guard text.hasPrefix("#!/bin/bash") else { return text }
+    return text.replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
+      + #"""
+
+      _llavero_whole_words() {
+          local line="${COMP_LINE}" word
+          local -i index current=0
+          local -a words=()
+          for index in "${!COMP_WORDS[@]}"; do
+              word="${COMP_WORDS[index]}"
+              if [[ "${index}" -gt 0 && -n "${word}" && "${line}" != [[:space:]]* ]]; then
+                  words[-1]+="${word}"
+              else
+                  words+=("${word}")
+              fi
+              [[ "${index}" -eq "${COMP_CWORD}" ]] && current="${#words[@]}-1"
+              line="${line#"${line%%[![:space:]]*}"}"
+              line="${line#"${word}"}"
+          done
+          local -a COMP_WORDS=("${words[@]}")
+          local -i COMP_CWORD="${current}"
+          local -r whole="${COMP_WORDS[COMP_CWORD]}"
+          _llavero "${1}" "${whole}" "${COMP_WORDS[COMP_CWORD - 1]}"
+          COMPREPLY=("${COMPREPLY[@]#"${whole%"${2}"}"}")
+      }
+
+      """#
+  }
+
   /// How long a shell waits for candidates. A test waits for a busy machine.
   #if DEBUG
     private static let timeout = Duration.seconds(60)

@@ -68,7 +68,8 @@ struct Failure: ToolError {
   private static func exit(withParserError error: any Error) -> Never {
     let code = Llavero.exitCode(for: error)
     if code.isSuccess {
-      Terminal.out(HelpText.arranged(Llavero.fullMessage(for: error, columns: HelpText.columns)))
+      let text = Llavero.fullMessage(for: error, columns: HelpText.columns)
+      Terminal.out(Completion.script(HelpText.arranged(text)))
       Glibc.exit(code.rawValue)
     }
     let text = withoutSecret(Llavero.message(for: error))

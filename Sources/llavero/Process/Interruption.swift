@@ -27,6 +27,7 @@ enum Interruption {
     unsafe sigwait(&signals, &number)
     while !isCancelling.load(ordering: .sequentiallyConsistent) {
       PeerLock.removeAllFiles()
+      if isLost(number) { _exit(128 + number) }
       raise(number)
       unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)

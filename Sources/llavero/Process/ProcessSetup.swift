@@ -14,6 +14,7 @@ enum ProcessSetup {
     preventCrashFiles()
     // Where the parent ignored it, no child's exit status can be had.
     signal(SIGCHLD, SIG_DFL)
+    logToStandardError()
     dropLibsecretWarning()
     openStandardStreams()
     guard canOpen(descriptors) else {
@@ -57,9 +58,14 @@ enum ProcessSetup {
 }
 
 /// Whether the process was started to ignore a signal.
-func isIgnored(_ signal: Int32) -> Bool {
+func isIgnored(_ signal: Int32) -> Bool { unsafe handler(of: signal) == unsafeBitCast(SIG_IGN, to: Int.self) }
+
+/// Whether a signal has no effect: it should end the process, which is the first of a container.
+func isLost(_ signal: Int32) -> Bool { getpid() == 1 && handler(of: signal) == 0 }
+
+/// The address of a signal's handler; 0 is the default.
+private func handler(of signal: Int32) -> Int {
   var action = sigaction()
   unsafe sigaction(signal, nil, &action)
   return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-    == unsafeBitCast(SIG_IGN, to: Int.self)
 }

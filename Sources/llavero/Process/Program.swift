@@ -64,6 +64,12 @@ enum Program {
         "no_arguments", "The command line cannot be read.",
         advice: "Mount /proc, and start llavero without preloaded libraries.")
     }
+    // Bytes that are not UTF-8 were replaced: a path with them would be another one.
+    guard !processArguments.contains(where: { $0.contains("\u{FFFD}") }) else {
+      throw Failure(
+        "usage", "An argument is not UTF-8.", code: .usage,
+        advice: "Rename the file, or name it by a path without such characters.")
+    }
     let arguments = Array(processArguments.dropFirst())
     let named = Llavero.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
     if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())),

@@ -67,6 +67,7 @@ struct EchoOff: Sendable {
   /// Turns the echo on again, and ends the process as the signal would have.
   func end(by number: Int32) {
     end()
+    if isLost(number) { _exit(128 + number) }
     kill(getpid(), number)
     // Another thread may receive the signal.
     pause()

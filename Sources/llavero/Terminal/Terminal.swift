@@ -114,10 +114,8 @@ struct Stream: Sendable {
   func write(_ bytes: [UInt8]) {
     if writeAll(bytes.span, to: descriptor) || descriptor == STDERR_FILENO { return }
     // A reader that has seen enough, such as head, closes the pipe.
-    if errno != EPIPE {
-      Terminal.error("llavero: Standard output cannot be written: \(systemReason()).")
-    }
-    exit(Failure.Code.error.rawValue)
+    if errno == EPIPE { exit(Failure.Code.error.rawValue) }
+    Failure.exit(with: Failure("unwritable", "Standard output cannot be written: \(systemReason())."))
   }
 }
 

@@ -10,10 +10,11 @@ struct Token: AsyncParsableCommand, SignsIn {
     _superCommandName: "llavero",
     abstract: "Print an access token, and nothing else.",
     discussion: """
-      The token comes from the cache, without any connection, if it is valid for five more minutes; otherwise \
-      the machine's identity broker issues one, or it is renewed. The command never asks anyone to sign in: if \
-      that is required, the exit code is 3. Only --unlock, passphrase as --key or \
-      --etcd-password, and --key portal with a locked keyring prompt. With --broker only, the broker alone is asked, and no keyring is needed.
+      The token comes from the cache, without any connection, if it is valid for five more minutes; \
+      otherwise the machine's identity broker issues one, or it is renewed. The command never asks \
+      anyone to sign in: if that is required, the exit code is 3. Only --unlock, passphrase as --key or \
+      --etcd-password, and --key portal with a locked keyring prompt. With --broker only, the broker \
+      alone is asked, and no keyring is needed.
 
       Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs \
       read from these tools), exec-credential (for kubectl).
