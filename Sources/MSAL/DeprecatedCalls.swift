@@ -265,7 +265,7 @@ extension MSALPublicClientApplication {
 }
 
 extension MSALPublicClientApplication {
-  /// Signs an account out, or nobody: `users().first` may be `nil`.
+  /// Signs an account out. Does nothing for `nil`, which `users().first` may be.
   @available(*, deprecated, message: "Unwrap the account.")
   @_disfavoredOverload
   public func remove(_ account: MSALAccount?) throws {

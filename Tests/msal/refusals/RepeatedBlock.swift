@@ -3,9 +3,9 @@ import MSAL
 
 /// A block that calls itself, as in Microsoft's sample of error handling.
 func signIn(again: @escaping @Sendable (@escaping MSALCompletionBlock) -> Void) {
-  var block: MSALCompletionBlock!
+  var block: MSALCompletionBlock?
   block = { result, error in
-    if error != nil { again(block) }
+    if error != nil, let block { again(block) }
   }
-  again(block)
+  block.map(again)
 }
