@@ -37,7 +37,8 @@ enum FileContents {
     guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
     let path = withoutLinks(path)
-    try discardLeftovers(of: path)
+    // One that cannot be removed keeps no change from being made.
+    try? discardLeftovers(of: path)
     guard replaceFile(path, with: contents.span) else { throw failure("written", path) }
   }
 
@@ -52,7 +53,10 @@ enum FileContents {
         continue
       }
       let leftover = directory.appending(path: name).path
-      try overwrite(leftover, leaving: "")
+      var status = stat()
+      if unsafe lstat(leftover, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+        try? overwrite(leftover, leaving: "")
+      }
       try remove(leftover)
     }
   }

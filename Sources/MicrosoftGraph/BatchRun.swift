@@ -18,7 +18,7 @@ struct BatchRun {
   /// The claims that the token of the next part has to have.
   private var claims: ClaimsRequest?
   /// The challenges that were answered, by id.
-  private var challenged: [String: GraphBatchResponse] = [:]
+  private var challenged: [String: (response: GraphBatchResponse, claims: ClaimsRequest)] = [:]
 
   init(client: GraphClient, requests: [GraphBatchRequest]) throws(GraphError) {
     self.client = client
@@ -48,9 +48,13 @@ struct BatchRun {
           // The others need no such token.
           var error = error
           if error.identityError?.claims == nil { error.identityError?.claims = try? asked.json() }
-          for (id, var response) in challenged where responses[id] == nil {
-            response.error = error
-            responses[id] = response
+          for (id, var challenge) in challenged where responses[id] == nil {
+            guard challenge.claims == asked else {
+              challenged[id] = nil
+              continue
+            }
+            challenge.response.error = error
+            responses[id] = challenge.response
           }
           claims = nil
           continue
@@ -167,7 +171,7 @@ struct BatchRun {
         continue
       }
       // One with other claims is challenged again.
-      if claims == nil || claims == asked { challenged[response.id] = response }
+      if claims == nil || claims == asked { challenged[response.id] = (response, asked) }
       claims = claims ?? asked
       again.insert(response.id)
       pause = .zero

@@ -1,14 +1,16 @@
 import CGLib
+import GLibSupport
 import Glibc
 
-/// GIO's proxy resolver for systems without the desktop's settings.
+/// GIO's proxy resolver for systems without the desktop's settings, and users that cannot have any.
 ///
 /// Without their schema, glib-networking's resolver for GNOME ends the process when it is made, and GIO makes it for each connection that
 /// may use a proxy, even if another resolver is set (GProxyAddressEnumerator).
 enum DesktopProxy {
   /// Prevents GIO from making that resolver: one without proxies gets priority over it.
   static let avoidMissingSettings: Void = {
-    if isOwnWritable(g_get_user_runtime_dir()), let source = g_settings_schema_source_get_default(),
+    if isOwnWritable(String(cString: g_get_user_runtime_dir())),
+      let source = g_settings_schema_source_get_default(),
       let schema = g_settings_schema_source_lookup(source, "org.gnome.system.proxy", 1)
     {
       return g_settings_schema_unref(schema)
@@ -27,11 +29,13 @@ enum DesktopProxy {
     g_io_extension_point_implement("gio-proxy-resolver", type, "llavero-direct", 1000)
   }()
 
-  /// Whether dconf may make its directory here: as root it would lock another user out of theirs, and where it cannot it
-  /// prints errors.
-  private static func isOwnWritable(_ directory: UnsafePointer<CChar>?) -> Bool {
+  /// Whether dconf may make its directory here, or this one first: as root it would lock another user out of theirs, and where
+  /// it cannot it prints errors.
+  private static func isOwnWritable(_ directory: String) -> Bool {
     var status = stat()
-    guard let directory, stat(directory, &status) == 0 else { return false }
+    guard stat(directory, &status) == 0 else {
+      return errno == ENOENT && directory != "/" && isOwnWritable(parentDirectory(of: directory))
+    }
     return status.st_uid == geteuid() && access(directory, W_OK) == 0
   }
 }

@@ -164,11 +164,21 @@ struct HelpTests {
       try completions(
         "llavero token --group \(tool.group) --account bob @ con",
         of: "llavero token --group \(tool.group) --account bob@con") == ["contoso.example"])
-    #expect(
-      try completions(
-        "llavero list --store file : /proc/nonexistent --group",
-        of: "llavero list --store file:/proc/nonexistent --group "
-      ).isEmpty)
+    for option in ["--store ", "--store="] {
+      let words = "llavero list \(option.replacing("=", with: " = "))file : /proc/nonexistent --group"
+      #expect(
+        try completions(words, of: "llavero list \(option)file:/proc/nonexistent --group ").isEmpty)
+    }
+    // The cursor stands before another word.
+    let script = #"""
+      eval "$("$0" --generate-completion-script bash)"
+      COMP_WORDS=(llavero token --output --json) COMP_LINE="llavero token --output  --json"
+      COMP_CWORD=3 COMP_POINT=23
+      _llavero_whole_words llavero "" --output
+      printf '%s\n' "${COMPREPLY[@]}"
+      """#
+    try Child.run("bash", ["--norc", "-c", script, Tool.path], environment: tool.environment())
+      .exits(0, showing: "bare\n")
   }
 
   @Test func `Completion offers no name that a shell would expand`() throws {

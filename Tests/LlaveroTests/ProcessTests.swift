@@ -63,7 +63,9 @@ struct ProcessTests {
   @Test func `An argument that is not UTF-8 names no other file`() throws {
     let tool = try Tool()
     try tool.load()
-    try tool.shell(#"exec "$0" export "$(printf '%s/x\377y' "$1")" --group "$GROUP""#, [files.path]).exits(2)
+    for name in [#"x\377y"#, #"x\377\314\201"#] {
+      try tool.shell(#"exec "$0" export "$1/$(printf "$2")" --group "$GROUP""#, [files.path, name]).exits(2)
+    }
     #expect(try FileManager.default.contentsOfDirectory(atPath: files.path).isEmpty)
   }
 
@@ -92,9 +94,9 @@ struct ProcessTests {
   func `A request makes nothing in another user's runtime directory`() throws {
     let directory = try files.directory("run")
     #expect(chown(directory, 65534, 65534) == 0)
-    try Tool().run(
-      ["login", "--device-code"], with: unreachable.merging(["XDG_RUNTIME_DIR": directory]) { $1 }
-    ).exits(4)
+    // With the desktop's settings, where they are installed.
+    let changes: [String: String?] = ["XDG_RUNTIME_DIR": directory, "XDG_DATA_DIRS": nil]
+    try Tool().run(["login", "--device-code"], with: unreachable.merging(changes) { $1 }).exits(4)
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
   }
 

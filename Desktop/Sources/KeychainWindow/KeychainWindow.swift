@@ -34,8 +34,8 @@ public final class KeychainWindow {
 
   /// What ends before the program does, in the order in which it began.
   private var unfinished: [Task<Void, Never>] = []
-  /// How long the program waits for these: a server that says nothing for so long may never.
-  private var patience = Duration.seconds(10)
+  /// Of how many of these the keyring may ask the person.
+  private var questions = 0
   private var unlocking: Task<Void, Never>?
   private var loading: Task<Void, Never>?
   private var isStale = false
@@ -124,9 +124,15 @@ public final class KeychainWindow {
   /// Begins an action that ends before the program does: what the person asked for is done, and a server, or another
   /// program's file, may be half way.
   @discardableResult
-  func finishing(_ action: @escaping @MainActor () async -> Void) -> Task<Void, Never> {
+  func finishing(
+    asking mayAsk: Bool = false, _ action: @escaping @MainActor () async -> Void
+  ) -> Task<Void, Never> {
     begin()
-    let task = Task { await action() }
+    if mayAsk { questions += 1 }
+    let task = Task {
+      await action()
+      if mayAsk { questions -= 1 }
+    }
     unfinished.append(task)
     return task
   }
@@ -330,7 +336,8 @@ extension KeychainWindow {
         await self.keychain.finish()
       }
       Task {
-        let limit = Task { [patience] in try? await Task.sleep(for: patience) }
+        // A server that says nothing for so long may never; the keyring's question has two minutes.
+        let limit = Task { [questions] in try? await Task.sleep(for: .seconds(questions == 0 ? 10 : 130)) }
         Task {
           await end.value
           limit.cancel()
@@ -515,8 +522,7 @@ extension KeychainWindow {
   func finishing(
     _ success: String?, _ body: @escaping @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) {
-    patience = .seconds(130)
-    finishing { [self] in await run(success, body) }
+    finishing(asking: true) { [self] in await run(success, body) }
   }
 
   private func run(

@@ -52,7 +52,7 @@ final class PlaintextPage {
         responses: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
         over: window.widget)
       guard response != MessageDialog.cancelled else { return }
-      window.finishing { [window] in
+      window.finishing(asking: true) { [window] in
         do throws(Trouble) {
           let adoption = try await window.keychain.adopt(
             cache, into: window.group, removing: response == "move")

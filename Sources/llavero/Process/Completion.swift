@@ -45,7 +45,7 @@ enum Completion {
       + #"""
 
       _llavero_whole_words() {
-          local line="${COMP_LINE}" word
+          local line="${COMP_LINE}" word piece
           local -i index current=0
           local -a words=()
           for index in "${!COMP_WORDS[@]}"; do
@@ -55,13 +55,15 @@ enum Completion {
               else
                   words+=("${word}")
               fi
-              [[ "${index}" -eq "${COMP_CWORD}" ]] && current="${#words[@]}-1"
+              [[ "${index}" -eq "${COMP_CWORD}" ]] && current="${#words[@]}-1" piece="${word}"
               line="${line#"${line%%[![:space:]]*}"}"
               line="${line#"${word}"}"
           done
           local -a COMP_WORDS=("${words[@]}")
           local -i COMP_CWORD="${current}"
-          local -r whole="${COMP_WORDS[COMP_CWORD]}"
+          # Of a word that was not joined, what stands before the cursor counts.
+          local whole="${COMP_WORDS[COMP_CWORD]}"
+          [[ "${whole}" == "${piece}" ]] && whole="${2}"
           _llavero "${1}" "${whole}" "${COMP_WORDS[COMP_CWORD - 1]}"
           COMPREPLY=("${COMPREPLY[@]#"${whole%"${2}"}"}")
       }
@@ -117,6 +119,9 @@ enum Completion {
   /// The cache that the words name; `nil` for one that is not on this machine.
   private static func cache(_ words: [String], without option: String?) -> TokenCacheAccessor? {
     let names = ["--store", "--group", "--key", "--collection"].filter { $0 != option }
+    let words = words.flatMap {
+      $0.hasPrefix("--") ? $0.split(separator: "=", maxSplits: 1).map(String.init) : [$0]
+    }
     var arguments: [String] = []
     for (option, value) in zip(words, words.dropFirst()) where names.contains(option) && !value.isEmpty {
       arguments += [option, value]

@@ -65,9 +65,9 @@ enum Program {
         advice: "Mount /proc, and start llavero without preloaded libraries.")
     }
     // Bytes that are not UTF-8 were replaced: a path with them would be another one.
-    guard !processArguments.contains(where: { $0.contains("\u{FFFD}") }) else {
+    guard !processArguments.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
       throw Failure(
-        "usage", "An argument is not UTF-8.", code: .usage,
+        "usage", "An argument is not UTF-8, or has the character U+FFFD.", code: .usage,
         advice: "Rename the file, or name it by a path without such characters.")
     }
     let arguments = Array(processArguments.dropFirst())
