@@ -61,7 +61,7 @@ public final class Lender: Sendable {
   private static let limits = HTTPListener.Limits(
     connections: maximumConnections, requestTime: .seconds(10), answerTime: .seconds(180), maximumBodySize: 0)
   /// Half of that, for the renewal of a token alone.
-  package static let patience = Duration.seconds(90)
+  package static let renewalTimeout = Duration.seconds(90)
   /// After so long it checks again whether the loan has ended: a timer does not count while the machine is suspended.
   private static let interval = Duration.seconds(30)
 
@@ -128,7 +128,7 @@ public final class Lender: Sendable {
     _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
     asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in },
     now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration,
-    patience: Duration = Lender.patience
+    renewalTimeout: Duration = Lender.renewalTimeout
   ) throws(LendingError) {
     do throws(ListeningError) { try HTTPListener.loadLibrary() } catch { throw .init(error) }
     let sockets: [GObjectReference<GSocket>]
@@ -154,7 +154,7 @@ public final class Lender: Sendable {
     self.log = log
     clock = LoanClock(end: loan.end, now: now, uptime: uptime)
     rules = LendingRules(loan: loan, secret: secret, port: port, isOpenToAnyUser: isOpenToAnyUser)
-    tokens = LoanTokens(clock, patience: patience, source: token)
+    tokens = LoanTokens(clock, renewalTimeout: renewalTimeout, source: token)
     permissions = question.map(Permissions.init)
     let fields = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
     listener = HTTPListener(sockets, limits: Self.limits, fields: fields, thread: "llavero-lender")

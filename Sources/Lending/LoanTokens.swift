@@ -32,13 +32,13 @@ final class LoanTokens: Sendable {
 
   private let clock: LoanClock
   /// How long a borrower waits for a renewal. It goes on for the next one.
-  private let patience: Duration
+  private let renewalTimeout: Duration
   private let source: Lender.TokenSource
   private let states = Mutex<[[String]: State]>([:])
 
-  init(_ clock: LoanClock, patience: Duration, source: @escaping Lender.TokenSource) {
+  init(_ clock: LoanClock, renewalTimeout: Duration, source: @escaping Lender.TokenSource) {
     self.clock = clock
-    self.patience = patience
+    self.renewalTimeout = renewalTimeout
     self.source = source
   }
 
@@ -84,7 +84,7 @@ final class LoanTokens: Sendable {
     }
     do throws(IdentityError) {
       let call = BoundedCall<AuthenticationResult, IdentityError>(
-        timeout: patience, onCancel: .cancelled,
+        timeout: renewalTimeout, onCancel: .cancelled,
         onTimeout: IdentityError(.network, "The server has not responded yet."))
       return try await call.run { call in Task { call.finish(await renewal.value) } }
     } catch {

@@ -288,7 +288,8 @@ struct LenderTests {
         token: { (_, _) throws(IdentityError) in
           for await _ in end.stream {}
           throw .cancelled
-        }, cached: { scopes in token.map { result(scopes, $0, lasting: 600) } }, patience: .milliseconds(50))
+        }, cached: { scopes in token.map { result(scopes, $0, lasting: 600) } },
+        renewalTimeout: .milliseconds(50))
     }
     let (valid, empty) = (try lender("valid"), try lender(nil))
     for _ in 0..<2 {

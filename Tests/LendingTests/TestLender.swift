@@ -34,7 +34,7 @@ final class TestLender: Sendable {
     token: @escaping @Sendable (Call, _ number: Int) async throws(IdentityError) -> AuthenticationResult = {
       (call, number) throws(IdentityError) in result(call.scopes, "token-\(number)")
     }, cached: (@Sendable (_ scopes: [String]) -> AuthenticationResult?)? = nil,
-    patience: Duration = Lender.patience,
+    renewalTimeout: Duration = Lender.renewalTimeout,
     asking question: Lender.PermissionHandler? = nil
   ) throws {
     directory = try TemporaryDirectory()
@@ -52,7 +52,7 @@ final class TestLender: Sendable {
         return try await token(call, number)
       }, asking: question, log: { [log] event in log.change { $0.events.append(event) } },
       now: { [start, time] in start + (time.read(\.wall) / .seconds(1)) },
-      uptime: { [time] in time.read(\.uptime) }, patience: patience)
+      uptime: { [time] in time.read(\.uptime) }, renewalTimeout: renewalTimeout)
   }
 
   deinit { lender.close() }

@@ -78,7 +78,7 @@ struct ProcessTests {
     let tool = try Tool()
     let fifo = files.path + "/fifo"
     #expect(mkfifo(fifo, 0o600) == 0)
-    // Again and again, since before its start is over the kernel drops it.
+    // Repeatedly: the kernel drops it until the tool waits for it.
     let script = #"""
       unshare $NAMESPACE --pid --fork --kill-child "$0" import - --group "$GROUP" <>"$1" &
       while read -r _ _ state _ </proc/$!/stat && [ "$state" != Z ]; do

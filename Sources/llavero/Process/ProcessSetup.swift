@@ -12,7 +12,7 @@ enum ProcessSetup {
   /// - Throws: `Failure` when the process has too few descriptors or too little memory for any command.
   static func run() throws(Failure) {
     preventCrashFiles()
-    // Where the parent ignored it, no child's exit status can be had.
+    // Where the parent ignored it, the exit status of each child is lost.
     signal(SIGCHLD, SIG_DFL)
     logToStandardError()
     dropLibsecretWarning()
