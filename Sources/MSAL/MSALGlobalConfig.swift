@@ -116,9 +116,13 @@ public final class MSALLoggerConfig: NSObject, Sendable {
   }
 
   func log(_ level: MSALLogLevel, _ message: String, containsPII: Bool) {
-    let values = values.withLock { $0 }
-    guard let callback = values.callback, level.rawValue <= values.level.rawValue else { return }
+    guard let callback = callback(for: level) else { return }
     queue.async { callback(level, message, containsPII) }
+  }
+
+  /// The callback, if messages of a level are logged.
+  fileprivate func callback(for level: MSALLogLevel) -> MSALLogCallback? {
+    values.withLock { level.rawValue <= $0.level.rawValue ? $0.callback : nil }
   }
 
   func logger() -> Logger { Logger(label: "MSAL") { _ in LogForwarder(config: self) } }
@@ -139,6 +143,8 @@ private struct LogForwarder: LogHandler {
 
   /// In MSAL's format but for the thread: the version, the time, and the correlation id of the request that it is about.
   func log(event: LogEvent) {
+    let level = MSALLogLevel(event.level)
+    guard config.callback(for: level) != nil else { return }
     var metadata = metadata.merging(event.metadata ?? [:]) { _, new in new }
     let correlation = metadata.removeValue(forKey: "correlation").map { " - \($0)".lowercased() } ?? ""
     let origin = "MSAL \(Library.version) Linux [\(Date().formatted(.iso8601))\(correlation)]"
@@ -149,7 +155,7 @@ private struct LogForwarder: LogHandler {
       containsPII = containsPII || !isMasked
       return isMasked ? " \(key)=(masked)" : " \(key)=\(text)"
     }.joined()
-    config.log(MSALLogLevel(event.level), "\(origin) \(event.message)\(details)", containsPII: containsPII)
+    config.log(level, "\(origin) \(event.message)\(details)", containsPII: containsPII)
   }
 }
 
