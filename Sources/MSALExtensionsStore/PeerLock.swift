@@ -142,6 +142,9 @@ package struct LockHolder: Sendable, Equatable {
     return pid.map { "process \($0)\(name)" } ?? "another program"
   }
 
+  /// What this process writes into a lock file.
+  fileprivate static var ownText: String { "\(getpid()) \(processArguments.first ?? "")" }
+
   /// After how many seconds a file that names no holder counts as stale.
   private static let silence = 2
 
@@ -153,9 +156,7 @@ package struct LockHolder: Sendable, Equatable {
   func isHolding(since moment: Int, _ path: String) -> Bool {
     let isOnMachine = FileSharing(of: path) == .machine
     // This program holds its locks by flock, too: the first process of a container that was started again.
-    if isOnMachine, pid == getpid(), program == String((processArguments.first ?? "").prefix(80)) {
-      return false
-    }
+    if isOnMachine, self == LockHolder(Self.ownText) { return false }
     if time(nil) < moment + Self.remoteSilence, !isOnMachine || ProcessStatus.mayBeHidden(usersOf: path) {
       return true
     }
@@ -252,7 +253,7 @@ private struct HeldFile: Sendable {
         return .held(holder)
       }
     }
-    let text = Array("\(getpid()) \(processArguments.first ?? "")".utf8)
+    let text = Array(LockHolder.ownText.utf8)
     ftruncate(descriptor, 0)
     _ = unsafe text.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     return .taken(file)

@@ -4,8 +4,8 @@ import Glibc
 
 /// GIO's proxy resolver for systems without the desktop's settings, and users that cannot have any.
 ///
-/// Without their schema, glib-networking's resolver for GNOME ends the process when it is made, and GIO makes it for each connection that
-/// may use a proxy, even if another resolver is set (GProxyAddressEnumerator).
+/// Without their schema, glib-networking's resolver for GNOME ends the process when it is made, and GIO makes it for each
+/// connection that may use a proxy, even if another resolver is set (GProxyAddressEnumerator).
 enum DesktopProxy {
   /// Prevents GIO from making that resolver: one without proxies gets priority over it.
   static let avoidMissingSettings: Void = {

@@ -129,10 +129,10 @@ public final class Keychain: Sendable {
   /// - Throws: ``Trouble``.
   @concurrent public func unlock(_ group: KeychainGroup) async throws(Trouble) {
     try await dialog.allow { () async throws(Trouble) in
-      // KeePassXC asks for the items of all groups before it lists these.
-      _ = try await calling { () async throws(CacheError) in try await prompting.groups() }
-      for store in [prompting, store] {
-        _ = try await calling { () async throws(CacheError) in try await store.read(.all, in: group) }
+      try await calling { () async throws(CacheError) in
+        // KeePassXC asks for the items of all groups before it lists these.
+        _ = try await prompting.groups()
+        for store in [prompting, store] { _ = try await store.read(.all, in: group) }
       }
     }
   }
