@@ -14,9 +14,10 @@ public struct StoreSettings: Sendable, Hashable {
   public var address: StoreAddress?
   /// Where the key of the store in files or in etcd comes from.
   public var key: KeyChoice?
-  /// The addresses of etcd's members, with commas in between. An address of the same place that names them goes before.
+  /// The addresses of etcd's members, with commas in between. They go before those of the address: ``Settings`` has none where an
+  /// address of the same place names a cluster.
   public var endpoints: String?
-  /// What the names of the store's values in etcd begin with. An address of the same place that names a cluster goes before.
+  /// What the names of the store's values in etcd begin with. It goes before that of the address, as ``endpoints`` do.
   public var prefix: String?
   /// The user name for etcd.
   public var etcdUser: String?

@@ -58,7 +58,8 @@ public struct AuthenticationResult: Sendable {
     init(_ contents: Contents) { self.contents = contents }
   }
 
-  package init(
+  /// Makes a result, as a source of tokens or a test does. Nothing is stored.
+  public init(
     accessToken: String, tokenType: String = "Bearer", expiresOn: Date?, scopes: [String], idToken: String?,
     claims: IDTokenClaims?, account: Account, tenantProfile: TenantProfile?, authority: Authority,
     correlationID: UUID, isExtendedLifetime: Bool = false, cacheError: CacheError? = nil, source: Source

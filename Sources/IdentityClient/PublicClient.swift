@@ -141,7 +141,8 @@ public final class PublicClient: Sendable {
 
   /// Gets a token of an account that is signed in, without asking a server.
   ///
-  /// - Returns: What ``acquireTokenSilent(_:)`` would return; `nil` where that would ask the server.
+  /// - Returns: The cache's token; `nil` if it has none, or one that is due for renewal. ``acquireTokenSilent(_:)`` then asks
+  ///   the broker or the server, or, where it finds nobody to ask, throws or returns the token that is due.
   /// - Throws: ``IdentityError``.
   public func acquireTokenFromCache(
     _ request: SilentRequest

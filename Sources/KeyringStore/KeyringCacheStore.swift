@@ -23,7 +23,7 @@ public final class KeyringCacheStore: CacheStore {
   ///   - collection: The label or name of the collection; the default one unless another is named.
   ///   - prompt: Whether the keyring may ask the person to unlock it. KeePassXC needs the permission to
   ///     make and to delete items, also where it shows nothing.
-  ///   - timeout: How long a call may take, prompts aside.
+  ///   - timeout: How long a call may take. Prompts that unlock do not count; those that KeePassXC shows for a change do.
   ///   - allowsPlainSession: Whether tokens may go over the bus as plaintext where the keyring refuses to encrypt them.
   public convenience init(
     collection: String? = nil, prompt: PromptPermission = .denied, timeout: Duration = .seconds(25),

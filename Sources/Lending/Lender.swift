@@ -83,13 +83,17 @@ public final class Lender: Sendable {
     var requests: [Int32: Int] = [:]
   }
 
-  /// Starts to lend tokens that `client` gets from its cache, or by renewing them.
+  /// Starts to lend tokens that `client` gets from its cache, or by renewing them. The loan's authority is asked, not the
+  /// client's.
   ///
-  /// - Throws: ``LendingError``
+  /// - Throws: ``LendingError``, ``LendingError/unusable(_:)`` also for the loan of another client.
   public convenience init(
     _ loan: Loan, at place: Place, client: PublicClient, isOpenToAnyUser: Bool = false,
     asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in }
   ) throws(LendingError) {
+    guard client.configuration.clientID.normalized == loan.clientID.normalized else {
+      throw .unusable("The loan is of the client \(loan.clientID), not \(client.configuration.clientID).")
+    }
     try self.init(
       loan, at: place, isOpenToAnyUser: isOpenToAnyUser, token: Self.tokens(of: loan, from: client),
       asking: question, log: log)
@@ -97,8 +101,9 @@ public final class Lender: Sendable {
 
   /// The source of the loan's tokens that a client is.
   package static func tokens(of loan: Loan, from client: PublicClient) -> TokenSource {
-    { [account = loan.account] scopes, renewal throws(IdentityError) in
-      let request = SilentRequest(scopes: scopes, account: account, forceRefresh: renewal == .always)
+    { [account = loan.account, authority = loan.authority] scopes, renewal throws(IdentityError) in
+      let request = SilentRequest(
+        scopes: scopes, account: account, forceRefresh: renewal == .always, authority: authority)
       guard renewal == .never else { return try await client.acquireTokenSilent(request) }
       return try await client.acquireTokenFromCache(request)
     }

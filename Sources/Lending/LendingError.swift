@@ -11,7 +11,7 @@ public enum LendingError: Error, Sendable, Equatable {
   case pathTooLong(path: String)
   /// The descriptor is not a listening Unix socket.
   case notListening(descriptor: Int32)
-  /// The socket or the port cannot be made for another reason.
+  /// The socket or the port cannot be made for another reason, or the loan does not fit the client.
   case unusable(String)
 
   init(_ error: PrivateFileError) { self = .unusable(error.description) }

@@ -1,9 +1,13 @@
+// MSAL 0.1 did not say what may be nil, and Swift then lets a program use all as it is.
+// swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
+
 public import Foundation
 import TokenCache
 
 /// The error codes of MSAL before 0.4.
 ///
-/// Codes that programs branch on have the values of today's errors, so that such branches still work. The others are found under ``MSALInternalErrorCodeKey``.
+/// Codes that programs branch on have the values of today's errors, so that such branches still work. The others are found
+/// under ``MSALInternalErrorCodeKey``, but those of the token cache, which are not reported any more.
 @available(*, deprecated, message: "Use MSALError.")
 public enum MSALErrorCode: Int, Sendable {
   case `internal` = -50000
@@ -25,7 +29,14 @@ public enum MSALErrorCode: Int, Sendable {
   case noAuthorizationResponse = -42102
   case badAuthorizationResponse = -42103
   case authorizationFailed = -42104
+  case noAccessTokenInResponse = -42105
   case accountRequired = -42106
+  case tokenCacheItemFailure = -42200
+  case ambiguousAuthority = -42201
+  case userNotFound = -42202
+  case noAccessTokensFound = -42203
+  case wrapperCacheFailure = -42270
+  case networkFailure = -42300
   case sessionCanceled = -42401
   case interactiveSessionAlreadyRunning = -42402
   case noViewController = -42403
@@ -33,118 +44,114 @@ public enum MSALErrorCode: Int, Sendable {
   case uiNotSupportedInExtension = -42405
   case invalidState = -42501
   case invalidResponse = -42600
+  case refreshTokenRejected = -42601
   case nonHttpsRedirect = -42602
+  case brokerResponseNotReceived = -42700
+  case brokerNoResumeStateFound = -42701
+  case brokerBadResumeStateFound = -42702
+  case brokerMismatchedResumeState = -42703
+  case brokerResponseHashMissing = -42704
+  case brokerCorruptedResponse = -42705
+  case brokerResponseDecryptionFailed = -42706
+  case brokerResponseHashMismatch = -42707
+  case brokerKeyFailedToCreate = -42708
+  case brokerKeyNotFound = -42709
+  case brokerUnknown = -42711
+
+  /// ``authorizationFailed``, as MSAL 0.1.2 called it.
+  public static var userRequired: Self { .authorizationFailed }
+  /// ``noAccessTokenInResponse``, as MSAL 0.2 called it.
+  public static var badTokenResponse: Self { .noAccessTokenInResponse }
 }
 
-/// The names of MSAL before 1.1, which Swift shortened by their common prefix.
+/// The names of MSAL before 1.1. Swift leaves out the prefix that all have in common, which became shorter with 1.1 and with
+/// 1.2.9.
+@available(*, deprecated, message: "The names begin with internalError now.")
 extension MSALInternalError {
-  /// ``internalErrorInvalidParameter``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidParameter")
   public static var invalidParameter: Self { .internalErrorInvalidParameter }
-  /// ``internalErrorRedirectSchemeNotRegistered``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorRedirectSchemeNotRegistered")
   public static var redirectSchemeNotRegistered: Self { .internalErrorRedirectSchemeNotRegistered }
-  /// ``internalErrorInvalidRequest``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidRequest")
   public static var invalidRequest: Self { .internalErrorInvalidRequest }
-  /// ``internalErrorInvalidClient``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidClient")
   public static var invalidClient: Self { .internalErrorInvalidClient }
-  /// ``internalErrorInvalidGrant``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidGrant")
   public static var invalidGrant: Self { .internalErrorInvalidGrant }
-  /// ``internalErrorInvalidScope``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidScope")
   public static var invalidScope: Self { .internalErrorInvalidScope }
-  /// ``internalErrorUnauthorizedClient``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorUnauthorizedClient")
   public static var unauthorizedClient: Self { .internalErrorUnauthorizedClient }
-  /// ``internalErrorUnhandledResponse``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorUnhandledResponse")
   public static var unhandledResponse: Self { .internalErrorUnhandledResponse }
-  /// ``internalErrorUnexpected``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorUnexpected")
   public static var unexpected: Self { .internalErrorUnexpected }
-  /// ``internalErrorFailedAuthorityValidation``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorFailedAuthorityValidation")
   public static var failedAuthorityValidation: Self { .internalErrorFailedAuthorityValidation }
-  /// ``internalErrorMismatchedUser``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorMismatchedUser")
   public static var mismatchedUser: Self { .internalErrorMismatchedUser }
-  /// ``internalErrorAmbiguousAccount``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorAmbiguousAccount")
   public static var ambiguousAccount: Self { .internalErrorAmbiguousAccount }
-  /// ``internalErrorAuthorizationFailed``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorAuthorizationFailed")
   public static var authorizationFailed: Self { .internalErrorAuthorizationFailed }
-  /// ``internalErrorAccountRequired``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorAccountRequired")
   public static var accountRequired: Self { .internalErrorAccountRequired }
-  /// ``internalErrorSessionCanceled``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorSessionCanceled")
   public static var sessionCanceled: Self { .internalErrorSessionCanceled }
-  /// ``internalErrorInteractiveSessionAlreadyRunning``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInteractiveSessionAlreadyRunning")
   public static var interactiveSessionAlreadyRunning: Self { .internalErrorInteractiveSessionAlreadyRunning }
-  /// ``internalErrorNoViewController``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorNoViewController")
   public static var noViewController: Self { .internalErrorNoViewController }
-  /// ``internalErrorAttemptToOpenURLFromExtension``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorAttemptToOpenURLFromExtension")
   public static var attemptToOpenURLFromExtension: Self { .internalErrorAttemptToOpenURLFromExtension }
-  /// ``internalErrorUINotSupportedInExtension``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorUINotSupportedInExtension")
   public static var uiNotSupportedInExtension: Self { .internalErrorUINotSupportedInExtension }
-  /// ``internalErrorInvalidState``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidState")
   public static var invalidState: Self { .internalErrorInvalidState }
-  /// ``internalErrorInvalidResponse``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorInvalidResponse")
   public static var invalidResponse: Self { .internalErrorInvalidResponse }
-  /// ``internalErrorNonHttpsRedirect``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorNonHttpsRedirect")
   public static var nonHttpsRedirect: Self { .internalErrorNonHttpsRedirect }
-  /// ``internalErrorBrokerResponseNotReceived``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerResponseNotReceived")
   public static var brokerResponseNotReceived: Self { .internalErrorBrokerResponseNotReceived }
-  /// ``internalErrorBrokerNoResumeStateFound``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerNoResumeStateFound")
   public static var brokerNoResumeStateFound: Self { .internalErrorBrokerNoResumeStateFound }
-  /// ``internalErrorBrokerBadResumeStateFound``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerBadResumeStateFound")
   public static var brokerBadResumeStateFound: Self { .internalErrorBrokerBadResumeStateFound }
-  /// ``internalErrorBrokerMismatchedResumeState``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerMismatchedResumeState")
   public static var brokerMismatchedResumeState: Self { .internalErrorBrokerMismatchedResumeState }
-  /// ``internalErrorBrokerResponseHashMissing``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerResponseHashMissing")
   public static var brokerResponseHashMissing: Self { .internalErrorBrokerResponseHashMissing }
-  /// ``internalErrorBrokerCorruptedResponse``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerCorruptedResponse")
   public static var brokerCorruptedResponse: Self { .internalErrorBrokerCorruptedResponse }
-  /// ``internalErrorBrokerResponseDecryptionFailed``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerResponseDecryptionFailed")
   public static var brokerResponseDecryptionFailed: Self { .internalErrorBrokerResponseDecryptionFailed }
-  /// ``internalErrorBrokerResponseHashMismatch``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerResponseHashMismatch")
   public static var brokerResponseHashMismatch: Self { .internalErrorBrokerResponseHashMismatch }
-  /// ``internalErrorBrokerKeyFailedToCreate``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerKeyFailedToCreate")
   public static var brokerKeyFailedToCreate: Self { .internalErrorBrokerKeyFailedToCreate }
-  /// ``internalErrorBrokerKeyNotFound``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerKeyNotFound")
   public static var brokerKeyNotFound: Self { .internalErrorBrokerKeyNotFound }
-  /// ``internalErrorBrokerUnknown``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerUnknown")
   public static var brokerUnknown: Self { .internalErrorBrokerUnknown }
-  /// ``internalErrorBrokerApplicationTokenWriteFailed``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerApplicationTokenWriteFailed")
-  public static var brokerApplicationTokenWriteFailed: MSALInternalError {
+  public static var brokerApplicationTokenWriteFailed: Self {
     .internalErrorBrokerApplicationTokenWriteFailed
   }
-  /// ``internalErrorBrokerApplicationTokenReadFailed``, as MSAL before 1.1 called it.
-  @available(*, deprecated, renamed: "internalErrorBrokerApplicationTokenReadFailed")
   public static var brokerApplicationTokenReadFailed: Self { .internalErrorBrokerApplicationTokenReadFailed }
+}
+
+/// The names of MSAL 1.1 to 1.2.8.
+@available(*, deprecated, message: "The names begin with internalError now, but internalBrokerNotAvailable.")
+extension MSALInternalError {
+  public static var errorInvalidParameter: Self { .internalErrorInvalidParameter }
+  public static var errorRedirectSchemeNotRegistered: Self { .internalErrorRedirectSchemeNotRegistered }
+  public static var errorInvalidRequest: Self { .internalErrorInvalidRequest }
+  public static var errorInvalidClient: Self { .internalErrorInvalidClient }
+  public static var errorInvalidGrant: Self { .internalErrorInvalidGrant }
+  public static var errorInvalidScope: Self { .internalErrorInvalidScope }
+  public static var errorUnauthorizedClient: Self { .internalErrorUnauthorizedClient }
+  public static var errorUnhandledResponse: Self { .internalErrorUnhandledResponse }
+  public static var errorUnexpected: Self { .internalErrorUnexpected }
+  public static var errorFailedAuthorityValidation: Self { .internalErrorFailedAuthorityValidation }
+  public static var errorMismatchedUser: Self { .internalErrorMismatchedUser }
+  public static var errorAmbiguousAccount: Self { .internalErrorAmbiguousAccount }
+  public static var errorAuthorizationFailed: Self { .internalErrorAuthorizationFailed }
+  public static var errorAccountRequired: Self { .internalErrorAccountRequired }
+  public static var errorSessionCanceled: Self { .internalErrorSessionCanceled }
+  public static var errorInteractiveSessionAlreadyRunning: Self {
+    .internalErrorInteractiveSessionAlreadyRunning
+  }
+  public static var errorNoViewController: Self { .internalErrorNoViewController }
+  public static var errorAttemptToOpenURLFromExtension: Self { .internalErrorAttemptToOpenURLFromExtension }
+  public static var errorUINotSupportedInExtension: Self { .internalErrorUINotSupportedInExtension }
+  public static var errorInvalidState: Self { .internalErrorInvalidState }
+  public static var errorInvalidResponse: Self { .internalErrorInvalidResponse }
+  public static var errorNonHttpsRedirect: Self { .internalErrorNonHttpsRedirect }
+  public static var errorBrokerResponseNotReceived: Self { .internalErrorBrokerResponseNotReceived }
+  public static var errorBrokerNoResumeStateFound: Self { .internalErrorBrokerNoResumeStateFound }
+  public static var errorBrokerBadResumeStateFound: Self { .internalErrorBrokerBadResumeStateFound }
+  public static var errorBrokerMismatchedResumeState: Self { .internalErrorBrokerMismatchedResumeState }
+  public static var errorBrokerResponseHashMissing: Self { .internalErrorBrokerResponseHashMissing }
+  public static var errorBrokerCorruptedResponse: Self { .internalErrorBrokerCorruptedResponse }
+  public static var errorBrokerResponseDecryptionFailed: Self { .internalErrorBrokerResponseDecryptionFailed }
+  public static var errorBrokerResponseHashMismatch: Self { .internalErrorBrokerResponseHashMismatch }
+  public static var errorBrokerKeyFailedToCreate: Self { .internalErrorBrokerKeyFailedToCreate }
+  public static var errorBrokerKeyNotFound: Self { .internalErrorBrokerKeyNotFound }
+  public static var errorBrokerUnknown: Self { .internalErrorBrokerUnknown }
+  public static var errorBrokerApplicationTokenWriteFailed: Self {
+    .internalErrorBrokerApplicationTokenWriteFailed
+  }
+  public static var errorBrokerApplicationTokenReadFailed: Self {
+    .internalErrorBrokerApplicationTokenReadFailed
+  }
+  public static var brokerNotAvailable: Self { .internalBrokerNotAvailable }
 }
 
 /// The logger, as MSAL before 0.7 called it.
@@ -192,29 +199,29 @@ extension MSALResult {
   public var user: MSALAccount { account }
   /// The object id of the account in the tenant that issued the token.
   @available(*, deprecated, message: "Use tenantProfile.identifier.")
-  public var uniqueId: String? { tenantProfile.identifier }
+  public var uniqueId: String! { tenantProfile.identifier }
   /// The tenant that issued the token.
   @available(*, deprecated, message: "Use tenantProfile.tenantId.")
-  public var tenantId: String? { tenantProfile.tenantId }
+  public var tenantId: String! { tenantProfile.tenantId }
 }
 
-/// The kinds of prompts, as MSAL before 1.0 called it.
+/// The kinds of prompts, as MSAL before 1.0 called it. Swift did not shorten these names: they have no word in common.
 @available(*, deprecated, message: "Use MSALPromptType.")
 public enum MSALUIBehavior: UInt, Sendable {
-  case selectAccount = 0
-  case forceLogin = 1
-  case forceConsent = 2
-  case promptIfNecessary = 3
+  case MSALSelectAccount = 0
+  case MSALForceLogin = 1
+  case MSALForceConsent = 2
+  case MSALPromptIfNecessary = 3
 
-  /// ``selectAccount``, the default then.
-  public static var `default`: MSALUIBehavior { .selectAccount }
+  /// ``MSALSelectAccount``, the default then.
+  public static var MSALUIBehaviorDefault: Self { .MSALSelectAccount }
 
   var promptType: MSALPromptType {
     switch self {
-    case .selectAccount: .selectAccount
-    case .forceLogin: .login
-    case .forceConsent: .consent
-    case .promptIfNecessary: .promptIfNecessary
+    case .MSALSelectAccount: .selectAccount
+    case .MSALForceLogin: .login
+    case .MSALForceConsent: .consent
+    case .MSALPromptIfNecessary: .promptIfNecessary
     }
   }
 }
@@ -226,16 +233,16 @@ public typealias MSALUser = MSALAccount
 extension MSALAccount {
   /// ``username``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "username")
-  public var displayableId: String? { username }
+  public var displayableId: String! { username }
   /// The user's name in the home tenant.
   @available(*, deprecated, message: "Use accountClaims?[\"name\"].")
-  public var name: String? { account.tenantProfiles.first(where: \.isHomeTenant)?.name }
+  public var name: String! { account.tenantProfiles.first(where: \.isHomeTenant)?.name }
   /// The object id of the account in its home tenant.
   @available(*, deprecated, message: "Use homeAccountId?.objectId.")
-  public var uid: String? { homeAccountId?.objectId }
+  public var uid: String! { homeAccountId?.objectId }
   /// The home tenant.
   @available(*, deprecated, message: "Use homeAccountId?.tenantId.")
-  public var utid: String? { homeAccountId?.tenantId }
+  public var utid: String! { homeAccountId?.tenantId }
   /// ``identifier``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "identifier")
   public func userIdentifier() -> String! { identifier }

@@ -52,8 +52,8 @@ extension MSALPublicClientApplication {
 
   /// ``account(forIdentifier:)``, as MSAL 0.1 called it.
   @available(*, deprecated, renamed: "account(forIdentifier:)")
-  public func user(forIdentifier identifier: String) throws -> MSALAccount {
-    try account(forIdentifier: identifier)
+  public func user(forIdentifier identifier: String?) throws -> MSALAccount {
+    try account(forIdentifier: identifier ?? "")
   }
 
   /// ``allAccounts()``, as MSAL 0.1.4 called it.
@@ -120,7 +120,7 @@ extension MSALPublicClientApplication {
   @preconcurrency
   public func acquireToken(
     forScopes scopes: [String], extraScopesToConsent: [String]? = nil, user: MSALAccount?,
-    uiBehavior: MSALUIBehavior = .default, extraQueryParameters: [String: String]? = nil,
+    uiBehavior: MSALUIBehavior = .MSALUIBehaviorDefault, extraQueryParameters: [String: String]? = nil,
     authority: String? = nil, correlationId: UUID? = nil,
     completionBlock: @escaping @Sendable (MSALResult?, (any Error)?) -> Void
   ) {

@@ -155,7 +155,7 @@ public final class MSALDeviceCode: NSObject, Sendable {
 
 /// Parameters of a sign-out.
 open class MSALSignoutParameters: MSALParameters {
-  /// How the server's sign-out page is shown.
+  /// Has no effect: the server's sign-out page opens in the user's own browser session.
   public let webviewParameters: MSALWebviewParameters
   /// Also ends the browser's session, by the server's sign-out page.
   open var signoutFromBrowser = false
@@ -176,7 +176,7 @@ open class MSALSignoutParameters: MSALParameters {
   /// Makes parameters with the defaults.
   public override convenience init() { self.init(webviewParameters: MSALWebviewParameters()) }
 
-  /// - Parameter webviewParameters: How the sign-out page is shown; they are copied.
+  /// - Parameter webviewParameters: They are copied, and have no effect.
   public init(webviewParameters: MSALWebviewParameters) {
     self.webviewParameters = MSALWebviewParameters(copying: webviewParameters)
   }

@@ -34,7 +34,7 @@ public final class MSALExtensionsCacheStore: CacheStore {
   ///   - collection: The label or name of the collection (default: the default collection, which all the libraries use).
   ///   - prompt: Whether the keyring may ask the user to unlock it. KeePassXC needs the permission to make and to delete
   ///     items.
-  ///   - timeout: How long a call may take, without prompts.
+  ///   - timeout: How long a call may take. Prompts that unlock do not count; those that KeePassXC shows for a change do.
   ///   - lockTimeout: How long a call waits for other programs that hold the lock.
   ///   - allowsPlainSession: Whether tokens may cross the bus as plaintext if the keyring refuses to encrypt them.
   public convenience init(

@@ -16,7 +16,9 @@ struct HostileTextTests {
 
   @Test func `An error that may name the authority is masked in a log`() {
     let log = ClientLog(logger: Logger(label: "test"), showsPersonalData: false)
-    for code in [IdentityError.Code.noBroker, .authorityValidationFailed, .brokerFailed] {
+    for code in [
+      IdentityError.Code.noBroker, .authorityValidationFailed, .brokerFailed, .invalidParameter,
+    ] {
       #expect("\(log.reason(IdentityError(code, "contoso")))" == "(masked)")
     }
     #expect("\(log.reason(IdentityError(.userCanceled, "Cancelled.")))" == "Cancelled.")

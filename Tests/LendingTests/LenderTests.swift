@@ -45,6 +45,29 @@ struct LenderTests {
     #expect(lender.calls.isEmpty)
   }
 
+  @Test(arguments: [LentThings.tenant, "33333333-3333-4333-8333-333333333333"])
+  func `A client's tokens are those of the loan's authority and client`(_ tenant: String) async throws {
+    let cache = TokenCacheAccessor(store: InMemoryStore())
+    for tenant in ["33333333-3333-4333-8333-333333333333", LentThings.tenant] {
+      let request = TokenRequest(
+        environment: "login.microsoftonline.com", clientID: TestLender.client,
+        homeAccountID: LentThings.account, realm: tenant)
+      try await cache.save(
+        TokenResponse(fields: ["access_token": .string("of \(tenant)"), "scope": "User.Read"]), for: request)
+    }
+    let client = PublicClient(configuration: ClientConfiguration(clientID: TestLender.client), cache: cache)
+    func loan(_ clientID: String) throws -> Loan {
+      try Loan(
+        scopes: [["User.Read"]], account: TestLender.alice, clientID: clientID,
+        authority: Authority("https://login.microsoftonline.com/\(tenant)"), duration: .seconds(60))
+    }
+    let result = try await Lender.tokens(of: loan(TestLender.client), from: client)(["User.Read"], .ifNeeded)
+    #expect(result?.accessToken == "of \(tenant)")
+    #expect(throws: LendingError.self) {
+      try Lender(loan("another"), at: .port(0), client: client)
+    }
+  }
+
   @Test(
     .fault("asks again"),
     arguments: ["&token_sha256_to_refresh=" + LoanProtocol.hash(of: "old"), "&min_validity=900"])

@@ -80,6 +80,14 @@ struct SetupTests {
   }
 
   @Test(.fault("bad setting"))
+  func `An old value that is none is not shown: it may be a secret`() throws {
+    try tool.files.file("config/llavero/config", "[llavero]\nkey = my secret passphrase\n")
+    let key = ["LLAVERO_KEY": "file:\(tool.files.path)/key"]
+    try setup("--store", "file", "--dry-run", with: key).exits(0, showing: "key = file:", hiding: "my secret")
+    try setup("--store", "file", "--dry-run", "--json", with: key).exits(0, hiding: "my secret")
+  }
+
+  @Test(.fault("bad setting"))
   func `An unknown setting stays in the file, and setup names it`() throws {
     try tool.files.file("config/llavero/config", "[llavero]\ngruop = com.example.mail\n")
     try setup("--store", "keyring", "--client", "c").exits(0, saying: "gruop")

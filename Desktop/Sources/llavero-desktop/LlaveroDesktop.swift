@@ -10,7 +10,7 @@ import KeychainWindow
 @MainActor
 struct LlaveroDesktop {
   static func main() {
-    leaveNoCore()
+    preventCrashFiles()
     answerArguments()
     let environment = ProcessInfo.processInfo.environment
     do throws(NoDisplayError) {
@@ -59,9 +59,11 @@ struct LlaveroDesktop {
     exit(code)
   }
 
-  /// A core file would hold tokens. Not 0: a program that takes cores would still be given one.
-  private static func leaveNoCore() {
+  /// A core file would hold tokens. Not 0: a program that takes cores would still be given one. Swift's own report, where there
+  /// is a toolchain, has registers and the memory they point to.
+  private static func preventCrashFiles() {
     var none = rlimit(rlim_cur: 1, rlim_max: 1)
     _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
   }
 }

@@ -54,7 +54,8 @@ struct HTTPSender: Sendable {
         log(
           .debug, "The server could not be reached.",
           correlation.merging(
-            ["reason": isShared ? "\(failure.message)" : log.personal(failure.message)]) { $1 })
+            // The reason may be a proxy, or a file of certificates.
+            ["host": isShared ? "\(host)" : log.personal(host), "reason": log.personal(failure.message)]) { $1 })
         guard error.isTransient(isRepeatable), retriesLeft > 0 else { throw failure }
       }
       retriesLeft -= 1

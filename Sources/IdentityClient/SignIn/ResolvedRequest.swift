@@ -133,10 +133,11 @@ extension ClientConfiguration {
   }
 }
 
+/// Not `response_mode`, which programs set with MSAL, too; ours replaces theirs.
 private let protocolParameters: Set<String> = [
   "claims", "client_id", "client_info", "code", "code_challenge", "code_challenge_method", "code_verifier",
   "device_code", "grant_type", "nonce", "post_logout_redirect_uri", "redirect_uri", "refresh_token",
-  "req_cnf", "response_mode", "response_type", "scope", "state", "token_type",
+  "req_cnf", "response_type", "scope", "state", "token_type",
 ]
 
 extension Account {

@@ -24,7 +24,7 @@ struct ClientLog: Sendable {
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
     let isOwn =
       error.oauthErrorDescription == nil && error.transportError == nil && error.brokerStatus == nil
-      && ![.brokerFailed, .noBroker, .authorityValidationFailed].contains(error.code)
+      && ![.brokerFailed, .noBroker, .authorityValidationFailed, .invalidParameter].contains(error.code)
     return isOwn ? "\(error.message)" : personal(error.message)
   }
 

@@ -12,7 +12,8 @@ public struct Account: Sendable, Hashable {
   /// sign-in method here.
   public let source: String?
 
-  package init(
+  /// Makes an account, as a token broker or a test does. The cache gets none by it.
+  public init(
     homeAccountID: String, username: String?, environment: String, tenantProfiles: [TenantProfile],
     source: String? = nil
   ) {
@@ -36,7 +37,8 @@ public struct TenantProfile: Sendable, Hashable {
   /// The claims of the client's ID token, if it has one.
   public let claims: IDTokenClaims?
 
-  package init(
+  /// Makes a profile, as a token broker or a test does.
+  public init(
     tenantID: String, localAccountID: String?, username: String?, name: String?, environment: String,
     isHomeTenant: Bool, claims: IDTokenClaims?
   ) {

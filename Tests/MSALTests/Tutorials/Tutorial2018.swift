@@ -80,21 +80,27 @@ class Tutorial2018: TutorialSteps {
     let application = try MSALPublicClientApplication(clientId: FakeEntra.clientID, authority: kAuthority)
     _ = try MSALPublicClientApplication(
       clientId: FakeEntra.clientID, keychainGroup: "com.example.group", authority: nil, redirectUri: nil)
-    let user: MSALUser = try application.user(forIdentifier: "uid.utid")
+    let identifier: String? = "uid.utid"
+    let user: MSALUser = try application.user(forIdentifier: identifier)
     _ = try application.account(forHomeAccountId: "uid.utid")
     if try application.accounts().isEmpty { return }
-    _ = (
-      user.displayableId, user.name, user.uid, user.utid, user.userIdentifier().components(separatedBy: ".")
-    )
+    let parts: [String] = [
+      user.displayableId, user.name, kAuthority + user.utid, user.uid, user.userIdentifier().lowercased(),
+    ]
+    updateText(text: parts.joined(separator: " "))
     MSALLogger.init().setCallback { (_, _, _) in }
     application.acquireToken(forScopes: kScopes, loginHint: "") { (result, error) in
-      _ = result?.user.displayableId
+      let ids: [String] = [result!.user.uid, result!.uniqueId, result!.tenantId]
+      let codes: [MSALErrorCode] = [
+        .userNotFound, .noAccessTokenInResponse, .badTokenResponse, .userRequired,
+      ]
+      if codes.map(\.rawValue).contains((error! as NSError).code) { self.updateText(text: "\(ids)") }
     }
     application.acquireToken(
-      forScopes: kScopes, user: user, uiBehavior: .forceLogin, extraQueryParameters: nil,
+      forScopes: kScopes, user: user, uiBehavior: .MSALForceLogin, extraQueryParameters: nil,
       authority: kAuthority, correlationId: nil, completionBlock: { (result, error) in })
     application.acquireToken(
-      forScopes: kScopes, account: user, uiBehavior: .selectAccount, extraQueryParameters: nil
+      forScopes: kScopes, account: user, uiBehavior: .MSALUIBehaviorDefault, extraQueryParameters: nil
     ) { (result, error) in }
     application.acquireToken(
       forScopes: kScopes, extraScopesToConsent: nil, loginHint: nil, uiBehavior: MSALUIBehavior(rawValue: 3)!,

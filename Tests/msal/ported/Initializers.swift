@@ -22,6 +22,7 @@ func name(_ error: NSError) -> String {
   switch MSALInternalError(rawValue: error.userInfo[MSALInternalErrorCodeKey] as? Int ?? 0) {
   case .internalErrorInvalidGrant?: "grant"
   case .some(.invalidClient): "client, as MSAL before 1.1 said it"
+  case .some(.errorInvalidClient), .brokerNotAvailable?: "as MSAL 1.1 to 1.2.8 said it"
   case .some(let other) where other == .uiNotSupportedInExtension: "extension"
   default: "other"
   }
