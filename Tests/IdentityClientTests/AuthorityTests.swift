@@ -176,7 +176,8 @@ struct AuthorityTests {
 
   private func expectRefusal(of metadata: JSONObject) async throws {
     test.transport.setMetadata(metadata)
-    await expectError(.authorityValidationFailed) { try await test.client.resolve() }
+    await expectError(.authorityValidationFailed) { try await test.acquire() }
+    #expect(test.browser.pages.isEmpty)
   }
 
   @Test(.conformance(48)) func `Other hosts of the same cloud are fine`() async throws {

@@ -105,7 +105,7 @@ struct DeviceCodeTests {
   func `A declined sign-in and an expired or unknown code have errors of their own`(
     _ name: String, _ status: Int, _ code: IdentityError.Code
   ) async throws {
-    answer(.refusal(name, status: status))
+    answer(.refusal("authorization_pending"), .refusal(name, status: status))
     let error = await expectError(code) { try await acquire() }
     #expect(error?.oauthError == name)
     #expect(error?.httpStatus == status)

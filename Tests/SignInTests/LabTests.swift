@@ -75,34 +75,6 @@ struct LabTests {
     #expect(try await test.cache.snapshot().document == before)
   }
 
-  @Test(
-    .conformance(7, 8, 9, 10),
-    arguments: [
-      ["nonce": "other"], ["aud": "other"], ["iss": "https://evil.test/v2.0"],
-    ])
-  func `An ID token that is wrong in one thing stores nothing`(_ claims: [String: String]) async throws {
-    lab.configure { $0.idTokenClaims = claims.mapValues { .string($0) } }
-    await expectError(.invalidResponse) { try await test.signIn() }
-    #expect(try await test.cache.snapshot().document.recordCount == 0)
-  }
-
-  @Test(.conformance(10), arguments: [(240, true), (360, false), (-3840, true), (-3960, false)])
-  func `Six minutes of skew are too many, four are not`(_ seconds: Int, _ isGood: Bool) async throws {
-    lab.configure { $0.clockSkew = seconds }
-    if isGood {
-      try await test.signIn()
-    } else {
-      await expectError(.invalidResponse) { try await test.signIn() }
-    }
-  }
-
-  @Test(.conformance(12)) func `Declining is its own error`() async throws {
-    lab.configure { $0.authorize = .deny }
-    await expectError(.userCanceled) {
-      try await test.client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
-    }
-  }
-
   @Test(.conformance(13, 20), arguments: ["User.Read", "unregistered"])
   func `A sign-in that is never finished times out with a hint`(_ kind: String) async throws {
     let test = try LabClient { configuration in
@@ -227,38 +199,6 @@ struct LabTests {
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
   }
 
-  @Test(.conformance(38)) func `Only an app of the family gets tokens without a sign-in`() async throws {
-    let store = InMemoryStore()
-    let mail = try LabClient(app: LabApps.mail, store: store)
-    let calendar = try LabClient(app: LabApps.calendar, store: store)
-    let plain = try LabClient(store: store)
-    let account = try await mail.signIn().account
-    #expect(try await calendar.client.accounts().count == 1)
-    #expect(try await calendar.silent(account, ["Calendars.Read"]).source == .network)
-    for _ in 0..<2 {
-      await expectError(.interactionRequired) { try await plain.silent(account) }
-    }
-    #expect(lab.requests(to: .token).filter { $0.form["client_id"] == LabApps.plain }.count == 1)
-  }
-
-  @Test(.conformance(41)) func `Another account than requested is refused`() async throws {
-    let account = try await test.signIn().account
-    await expectError(.mismatchedUser) { try await test.signIn("bob") { $0.account = account } }
-    #expect(try await test.client.accounts() == [account])
-  }
-
-  @Test(.conformance(42)) func `The home tenant's refresh token gets a guest tenant's tokens`() async throws {
-    let account = try await test.signIn().account
-    let authority = try Authority(url: #require(URL(string: lab.authority(LabDirectory.fabrikam))))
-    let result = try await test.silent(account) { $0.authority = authority }
-    #expect(result.account.homeAccountID == account.homeAccountID)
-    #expect(result.tenantProfile?.tenantID == LabDirectory.fabrikam)
-    #expect(
-      result.tenantProfile?.localAccountID
-        == lab.directory.user("alice")?.objectID(in: LabDirectory.fabrikam))
-    #expect(result.account.tenantProfiles.count == 2)
-  }
-
   @Test(.conformance(44)) func `A personal account signs in, but not to an organisation`() async throws {
     let account = try await test.signIn("carol").account
     #expect(account.homeAccountID.hasSuffix(LabTenant.consumers))
@@ -268,13 +208,6 @@ struct LabTests {
     await expectError(.interactionRequired) {
       try await test.silent(account, ["Mail.Read"]) { $0.authority = organizations }
     }
-  }
-
-  @Test(.conformance(48), arguments: ["http://localhost/token", "https://evil.test/token"])
-  func `Metadata that leads elsewhere is refused before a token is sent`(_ address: String) async throws {
-    lab.configure { $0.metadata = ["token_endpoint": .string(address)] }
-    await expectError(.authorityValidationFailed) { try await test.signIn() }
-    #expect(lab.requests(to: .authorize).isEmpty)
   }
 
   @Test(.conformance(52, 53)) func `A revoked session gets one challenge, then signs in`() async throws {
@@ -304,25 +237,6 @@ struct LabTests {
     #expect(sent.allSatisfy { $0.contains("\"xms_cc\"") })
   }
 
-  @Test(.conformance(54)) func `A sign-in on another device`() async throws {
-    let request = DeviceCodeRequest(scopes: ["User.Read"]) { code in
-      #expect(!code.message.isEmpty)
-      try? lab.approveDevice(userCode: code.userCode, as: "alice")
-    }
-    let result = try await test.client.acquireToken(request)
-    #expect(result.account.username == "alice@contoso.test")
-    #expect(try await test.silent(result.account).source == .cache)
-  }
-
-  @Test(.conformance(55, 56)) func `Pending, then declined`() async throws {
-    let signIn = Task {
-      try await test.client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { _ in })
-    }
-    _ = await lab.requests(to: .token, atLeast: 2)
-    try lab.declineDevice()
-    await expectError(.userCanceled) { try await signIn.value }
-  }
-
   @Test(.conformance(61)) func `A server with an untrusted certificate gets nothing`() async throws {
     let system = "/etc/ssl/certs/ca-certificates.crt"
     let test = try LabClient(transport: lab.transport(trusting: system))
@@ -346,34 +260,11 @@ struct LabTests {
     #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
   }
 
-  @Test(.conformance(63)) func `One server failure is retried; Retry-After is respected`() async throws {
-    let account = try await test.signIn().account
-    lab.inject(LabFault(.token, status: 500, body: "{}"))
-    #expect(try await test.silent(account, ["Mail.Read"]).source == .network)
-    lab.inject(LabFault(.token, status: 503, headers: ["Retry-After": "30"], body: "{}"))
-    await expectError(.serverError) { try await test.silent(account, ["Calendars.Read"]) }
-    let before = lab.log.count
-    let error = await #expect(throws: IdentityError.self) {
-      try await test.silent(account, ["Calendars.Read"])
-    }
-    #expect(error?.isThrottled == true)
-    #expect(lab.log.count == before)
-  }
-
   @Test(.conformance(65)) func `An answer without end is cut off`() async throws {
     let account = try await test.signIn().account
     lab.inject(LabFault(.token, bodySize: 50 << 20))
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
     #expect(error?.transportError == .responseTooLarge(limit: 1 << 20))
-  }
-
-  @Test(.conformance(67)) func `Scopes that the server omits are reported with the result`() async throws {
-    lab.configure { $0.declinedScopes = ["Mail.Send"] }
-    let error = await expectError(.serverDeclinedScopes) {
-      try await test.signIn("alice", ["User.Read", "Mail.Send"])
-    }
-    #expect(error?.declinedScopes == ["Mail.Send"])
-    #expect(error?.result?.accessToken.isEmpty == false)
   }
 
   @Test(.conformance(71)) func `Without a keyring tokens are returned, but stored in no file`() async throws {
