@@ -17,31 +17,6 @@ import LabSupport
     #expect(try await lab.graph("/me?$select=nothing", token).status == 400)
   }
 
-  @Test func `A user with and without a photo`() async throws {
-    let alice = try #require(try await lab.signIn()["access_token"])
-    #expect(try await lab.graph("/me/photo/$value", alice).headers["content-type"] == "image/png")
-    let bob = try #require(try await lab.signIn(as: "bob@contoso.test")["access_token"])
-    let none = try await lab.graph("/me/photo/$value", bob)
-    #expect(none.status == 404)
-    #expect(try none.json["error"]?["code"] == "ImageNotFound")
-  }
-
-  @Test func `Users are listed by pages, with the permission to read them`() async throws {
-    let plain = try #require(try await lab.signIn()["access_token"])
-    let denied = try await lab.graph("/users", plain)
-    #expect(denied.status == 403)
-    #expect(try denied.json["error"]?["code"] == "Authorization_RequestDenied")
-    let token = try #require(try await lab.signIn(scope: "User.ReadBasic.All")["access_token"])
-    var next: String? = lab.graphURL + "/users?$top=20"
-    var sizes: [Int?] = []
-    while let url = next {
-      let page = try await lab.curl(url, headers: ["Authorization: Bearer \(token)"])
-      sizes.append(try page.json["value"]?.array?.count)
-      next = page["@odata.nextLink"]
-    }
-    #expect(sizes == [20, 20, 5])
-  }
-
   @Test func `Tokens that are absent, garbled, expired or for another resource are refused`() async throws {
     let absent = try await lab.curl("/v1.0/me")
     #expect(absent.status == 401)
@@ -101,13 +76,6 @@ import LabSupport
     #expect(responses.map { $0["status"] } == [424, 200, 429])
     #expect(responses.last?["headers"]?["Retry-After"] == "2")
     #expect(responses.last?["body"]?["error"]?["code"] == "slow")
-  }
-
-  @Test func `A PATCH has a response without a body`() async throws {
-    let token = try #require(try await lab.signIn(scope: "User.ReadWrite")["access_token"])
-    let answer = try await lab.graph("/me", token, ["-X", "PATCH", "-d", "{}"])
-    #expect(answer.status == 204)
-    #expect(answer.body.isEmpty)
   }
 }
 

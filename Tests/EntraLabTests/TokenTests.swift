@@ -7,6 +7,7 @@ import LabSupport
     let code = try #require(try await lab.authorize(["nonce": "n"]).redirect["code"])
     let first = try await lab.redeem(code)
     #expect(first["scope"] == "User.Read openid profile")
+    #expect(first["token_type"] == "Bearer")
     #expect(try first.json["expires_in"] == 3600)
     #expect(try first.json["ext_expires_in"] == 7200)
     #expect(try first.json["refresh_in"] == nil)
