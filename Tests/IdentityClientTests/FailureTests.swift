@@ -6,6 +6,10 @@ import TestSupport
 
 struct FailureTests {
   private let test = TestClient()
+  /// Its access token has expired.
+  private let account: Account
+
+  init() async throws { account = try await test.expired() }
 
   @Test(
     .conformance(61, 62),
@@ -15,7 +19,6 @@ struct FailureTests {
       (.malformedResponse("garbage"), 1), (.responseTooLarge(limit: 1 << 20), 1),
     ])
   func `Each network failure has its own error`(_ failure: HTTPTransportError, _ attempts: Int) async throws {
-    let account = try await test.expired()
     let before = test.transport.tokenRequests.count
     test.transport.answerTokens(.failure(failure), .failure(failure))
     let error = await expectError(.network) { try await test.silent(account) }
@@ -34,20 +37,17 @@ struct FailureTests {
   }
 
   @Test(.conformance(61)) func `The task's end is no failure of the network`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.failure(.cancelled))
     await expectError(.cancelled) { try await test.silent(account) }
   }
 
   @Test(.conformance(63)) func `A server that fails once is asked again half a second later`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.text("oops", status: 500), test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
     #expect(test.clock.waits == [.milliseconds(500)])
   }
 
   @Test(.conformance(63)) func `How often and how soon can be set`() async throws {
-    let account = try await test.expired()
     let own = test.another { configuration in
       configuration.httpRetryCount = 3
       configuration.httpRetryInterval = .seconds(2)
@@ -105,7 +105,6 @@ struct FailureTests {
       (429, "Fri, 15 Jan 2027 09:08:20 GMT", 100),
     ])
   func `Retry-After is respected`(_ status: Int, _ retryAfter: String?, _ seconds: Double) async throws {
-    let account = try await test.expired()
     let answer = ScriptedAnswer.refusal(
       "temporarily_unavailable", status: status, headers: retryAfter.map { ["Retry-After": $0] } ?? [:])
     test.transport.answerTokens(answer)
@@ -127,7 +126,6 @@ struct FailureTests {
   }
 
   @Test func `A date in Retry-After is relative to the server's clock`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(
       .refusal(
         "temporarily_unavailable", status: 429,
@@ -142,7 +140,6 @@ struct FailureTests {
   }
 
   @Test(.conformance(64)) func `Other requests are not throttled; the same request is`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.json([:], status: 429))
     await expectError(.unhandledResponse) { try await test.silent(account) }
     test.transport.answerTokens(test.tokens("other", refresh: "refresh-1", scope: "Other"))
@@ -152,7 +149,6 @@ struct FailureTests {
   }
 
   @Test(.conformance(64)) func `A request that needs a person waits for a sign-in`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant", "basic_action"))
     await expectError(.interactionRequired) { try await test.silent(account) }
     let before = test.transport.requests.count
@@ -168,7 +164,6 @@ struct FailureTests {
   }
 
   @Test(.conformance(64)) func `Or until two minutes have passed`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.refusal("invalid_grant"), .refusal("invalid_grant"))
     await expectError(.interactionRequired) { try await test.silent(account) }
     test.clock.advance(121)
@@ -177,7 +172,6 @@ struct FailureTests {
   }
 
   @Test(.conformance(64)) func `A clock that is put back does not prolong it`() async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.json([:], status: 429))
     await expectError(.unhandledResponse) { try await test.silent(account) }
     test.clock.advance(-100)
@@ -216,7 +210,6 @@ struct FailureTests {
     ].abbreviated)
   func `Invalid responses are errors`(_ row: Named<(ScriptedAnswer, IdentityError.Code)>) async throws {
     let (answer, code) = row.value
-    let account = try await test.expired()
     test.transport.answerTokens(answer)
     await expectError(code) { try await test.silent(account) }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
@@ -234,7 +227,6 @@ struct FailureTests {
     ].abbreviated)
   func `Members of the wrong type are read or omitted`(_ row: Named<(JSONObject, Double)>) async throws {
     let (changes, lifetime) = row.value
-    let account = try await test.expired()
     test.transport.answerTokens(test.tokens(changing: changes))
     let result = try await test.silent(account)
     #expect(result.accessToken == "access-2")
@@ -246,7 +238,6 @@ struct FailureTests {
     .conformance(65),
     arguments: [nil, .string(""), .string(" "), .null, .integer(1), .string("a\r\nX: y")] as [JSONValue?])
   func `A response without an access token changes nothing`(_ token: JSONValue?) async throws {
-    let account = try await test.expired()
     var answer: JSONObject = ["refresh_token": "refresh-2", "token_type": "Bearer"]
     answer["access_token"] = token
     test.transport.answerTokens(.json(answer), test.tokens())
@@ -267,7 +258,6 @@ struct FailureTests {
   func `Refusals of the application need no sign-in`(
     _ name: String, _ subError: String?, _ code: IdentityError.Code
   ) async throws {
-    let account = try await test.expired()
     test.transport.answerTokens(.refusal(name, subError))
     let error = await expectError(code) { try await test.silent(account) }
     #expect(error?.oauthError == name)
@@ -275,7 +265,6 @@ struct FailureTests {
   }
 
   @Test func `The next request tells the server how those before it ended`() async throws {
-    let account = try await test.expired()
     let id = UUID()
     test.transport.answerTokens(.refusal("invalid_grant"))
     await #expect(throws: IdentityError.self) { try await test.silent(account) { $0.correlationID = id } }
@@ -291,7 +280,6 @@ struct FailureTests {
   }
 
   @Test func `Microsoft's servers are told of no request to another provider`() async throws {
-    let account = try await test.expired()
     test.transport.script { seen in
       seen.form["grant_type"] == "authorization_code" ? .refusal("invalid_grant") : nil
     }

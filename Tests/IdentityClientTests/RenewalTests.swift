@@ -6,6 +6,9 @@ import TestSupport
 struct RenewalTests {
   private static let otherID = "22222222-aaaa-bbbb-cccc-000000000002"
   private let test = TestClient()
+  private let account: Account
+
+  init() async throws { account = try await test.signIn().account }
 
   @Test(
     arguments: [
@@ -13,7 +16,6 @@ struct RenewalTests {
     ].abbreviated)
   func `A replaced refresh token is kept although the clock is wrong`(_ time: Named<JSONObject>) async throws
   {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(idToken: time.value))
     #expect(try await test.renew(account).accessToken == "access-2")
     #expect(try await test.secrets(.refreshToken) == ["refresh-2"])
@@ -22,7 +24,6 @@ struct RenewalTests {
   @Test func `A call reads a store that announces no changes once, and once more in its turn to renew`()
     async throws
   {
-    let account = try await test.signIn().account
     test.store.announceNothing()
     let before = test.store.reads
     #expect(try await test.silent(account).accessToken == "access-1")
@@ -33,7 +34,6 @@ struct RenewalTests {
   }
 
   @Test func `The request has the parameters and header fields that it should`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens())
     let id = UUID()
     _ = try await test.silent(account) { request in
@@ -114,7 +114,6 @@ struct RenewalTests {
   @Test(.conformance(25)) func `A token that expires while the server is waited for does not serve`()
     async throws
   {
-    let account = try await test.signIn().account
     test.clock.advance(3500)
     test.transport.script { [clock = test.clock] _ throws(HTTPTransportError) in
       clock.advance(60)
@@ -133,7 +132,6 @@ struct RenewalTests {
   }
 
   @Test(.conformance(25)) func `A token in its last minutes serves during an outage`() async throws {
-    let account = try await test.signIn().account
     test.clock.advance(3500)
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
     #expect(try await test.silent(account).accessToken == "access-1")
@@ -169,7 +167,6 @@ struct RenewalTests {
   func `An expired token serves during an outage in its extended lifetime, if that was wanted`(
     _ isEnabled: Bool, _ seconds: Double, _ text: String, _ status: Int, _ code: IdentityError.Code?
   ) async throws {
-    let account = try await test.signIn().account
     let own = test.another { $0.extendedLifetimeEnabled = isEnabled }
     test.clock.advance(seconds)
     own.transport.answerTokens(.text(text, status: status), .text(text, status: status))
@@ -184,7 +181,6 @@ struct RenewalTests {
   }
 
   @Test(.conformance(27)) func `A new refresh token takes the old one's place`() async throws {
-    let account = try await test.signIn().account
     for turn in 2...4 {
       test.transport.answerTokens(test.tokens("access-\(turn)", refresh: "refresh-\(turn)"))
       #expect(try await test.renew(account).accessToken == "access-\(turn)")
@@ -195,14 +191,12 @@ struct RenewalTests {
   }
 
   @Test(.conformance(28)) func `Without a new refresh token the old one stays`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(changing: ["refresh_token": .null]))
     _ = try await test.renew(account)
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 
   @Test(.conformance(29)) func `A response without an account is the requested account's`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(changing: ["id_token": .null, "client_info": .null]))
     let result = try await test.renew(account)
     #expect(result.account.homeAccountID == account.homeAccountID)
@@ -216,7 +210,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(30)) func `A refused refresh token needs a sign-in; the account stays`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", code: 700_082))
     let error = await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(error?.oauthError == "invalid_grant")
@@ -229,7 +223,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(31)) func `Many callers at once cause one request`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     let (gate, test) = (Gate(), test)
     test.answerRenewals(test.tokens(), after: gate.wait)
     let before = test.transport.tokenRequests.count
@@ -241,7 +235,6 @@ struct RenewalTests {
   }
 
   @Test(.conformance(31), .fault("two authorities")) func `Authorities do not share requests`() async throws {
-    let account = try await test.signIn().account
     let (gate, transport, test) = (Gate(), test.transport, test)
     test.answerRenewals(test.tokens(), after: gate.wait)
     let before = transport.tokenRequests.count
@@ -278,7 +271,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(32)) func `Another client takes the renewed token unless it is forced`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     let other = test.another()
     let (gate, test) = (Gate(), test)
     test.answerRenewals(test.tokens(), after: gate.wait)
@@ -298,7 +291,7 @@ struct RenewalTests {
   }
 
   @Test func `A cancelled caller returns at once, and the server's response is kept`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     let (gate, test) = (Gate(), test)
     test.answerRenewals(test.tokens(), after: gate.wait)
     let caller = Task { try await test.silent(account) }
@@ -310,7 +303,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(33)) func `bad_token removes the refresh token`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
     let error = await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(error?.subError == "bad_token")
@@ -319,7 +312,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(33)) func `A refresh token stored in the meantime stays`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     let other = test.another()
     test.answerRenewals(.refusal("invalid_grant", "bad_token")) {
       _ = try? await other.save(TestPerson.alice, refresh: "newer")
@@ -329,7 +322,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(34)) func `The server's claims are passed on; the refresh token stays`() async throws {
-    let account = try await test.expired()
+    test.clock.advance(4000)
     let claims = #"{"access_token":{"capolids":{"essential":true,"values":["x"]}}}"#
     test.transport.answerTokens(
       .refusal("interaction_required", "basic_action", code: 50076, adding: ["claims": .string(claims)]))
@@ -343,41 +336,38 @@ struct RenewalTests {
     .conformance(35, 37),
     arguments: ["consent_required", "user_password_expired", "message_only", "additional_action"])
   func `The reason why a person is needed is handed on`(_ subError: String) async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(.refusal("invalid_grant", subError))
     let error = await expectError(.interactionRequired) { try await test.silent(account, ["Files.Read"]) }
     #expect(error?.subError == subError)
   }
 
   @Test(.conformance(36)) func `An account that was deleted goes, others stay`() async throws {
-    let alice = try await test.signIn().account
     _ = try await test.signIn(.bob, changing: ["refresh_token": "of bob"])
     test.clock.advance(4000)
     test.transport.answerTokens(.refusal("invalid_grant", "user_account_deleted"))
-    await expectError(.interactionRequired) { try await test.silent(alice) }
+    await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.client.accounts().map(\.username) == ["bob@contoso.test"])
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
   }
 
   @Test(.conformance(36))
   func `What another authority has of an account that was deleted at one stays`() async throws {
-    let entra = try await test.signIn().account
-    try await test.client.cache.updateAccountMetadata(clientID: "other", of: entra.homeAccountID) {
-      $0.setSignInState(.signedIn, of: entra.homeAccountID)
+    try await test.client.cache.updateAccountMetadata(clientID: "other", of: account.homeAccountID) {
+      $0.setSignInState(.signedIn, of: account.homeAccountID)
     }
     let other = test.another("https://login.contoso.test/\(TestPerson.alice.home)") { configuration in
       configuration.knownAuthorities = [configuration.authority]
     }
     var person = TestPerson.alice
     person.host = "login.contoso.test"
-    let account = try await other.signIn(person, changing: ["refresh_token": "of the other"]).account
-    #expect(account.homeAccountID == entra.homeAccountID)
+    let theirs = try await other.signIn(person, changing: ["refresh_token": "of the other"]).account
+    #expect(theirs.homeAccountID == account.homeAccountID)
     test.clock.advance(4000)
     other.transport.answerTokens(.refusal("invalid_grant", "user_account_deleted"))
-    await expectError(.interactionRequired) { try await other.silent(account) }
+    await expectError(.interactionRequired) { try await other.silent(theirs) }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
-    let metadata = try await test.cache.accountMetadata(clientID: "other", of: entra.homeAccountID)
-    #expect(metadata?.signInState(of: entra.homeAccountID) == .signedIn)
+    let metadata = try await test.cache.accountMetadata(clientID: "other", of: account.homeAccountID)
+    #expect(metadata?.signInState(of: account.homeAccountID) == .signedIn)
   }
 
   @Test(.conformance(38)) func `A client of the same family uses the family's refresh token`() async throws {
@@ -419,7 +409,6 @@ struct RenewalTests {
   }
 
   @Test(.conformance(41)) func `Another account's tokens are not stored`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens("of bob", refresh: "of bob", of: .bob))
     await expectError(.mismatchedUser) { try await test.renew(account) }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
@@ -449,7 +438,6 @@ struct RenewalTests {
   }
 
   @Test(.conformance(67)) func `Scopes that were not granted are reported with the result`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(scope: "Mail.Read openid"))
     let error = await expectError(.serverDeclinedScopes) {
       try await test.silent(account, ["Mail.Read", "Mail.Send", "email"])
@@ -461,14 +449,12 @@ struct RenewalTests {
   }
 
   @Test(.conformance(67)) func `.default stands for whatever is granted`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens(scope: "https://api.test/read https://api.test/write"))
     _ = try await test.silent(account, ["https://api.test/.default"])
     #expect(try await test.silent(account, ["https://api.test/.default"]).source == .cache)
   }
 
   @Test(.conformance(71)) func `Tokens that cannot be stored are handed out, with the reason`() async throws {
-    let account = try await test.signIn().account
     test.store.lock(isReadable: true)
     test.transport.answerTokens(test.tokens())
     let result = try await test.renew(account)
@@ -479,7 +465,6 @@ struct RenewalTests {
   }
 
   @Test(.conformance(70)) func `A response after the sign-out does not sign the account in`() async throws {
-    let account = try await test.signIn().account
     test.answerRenewals(test.tokens()) { [cache = test.cache] in
       // What another process does that does not wait for the lock.
       _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
@@ -490,18 +475,16 @@ struct RenewalTests {
   }
 
   @Test(.conformance(70)) func `A renewal restores nothing after all accounts were removed`() async throws {
-    let alice = try await test.signIn().account
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
     let other = test.another()
     test.answerRenewals(test.tokens("bobs", of: .bob)) {
-      try? await other.client.signOut(alice, SignOutOptions(wipeCacheForAllAccounts: true))
+      try? await other.client.signOut(account, SignOutOptions(wipeCacheForAllAccounts: true))
     }
     await expectError(.interactionRequired) { try await test.renew(bob) }
     #expect(try await test.recordCount() == 0)
   }
 
   @Test func `Tokens, account and authority are stored by one write and no further read`() async throws {
-    let account = try await test.signIn().account
     test.transport.answerTokens(test.tokens())
     let (reads, writes) = (test.store.reads, test.store.writes)
     let result = try await test.renew(account)
