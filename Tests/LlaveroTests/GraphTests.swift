@@ -72,26 +72,21 @@ struct GraphTests {
     #expect(try tool("get", "/me/messages", "--all").exits(0).standardOutput.count > large.count)
   }
 
-  @Test(
-    .fault("next page"),
-    arguments: [
+  @Test(.fault("next page"))
+  func `A next page on another host or already visited is refused without a request`() throws {
+    for (link, code) in [
       ("https://graph.example.com/v1.0/users", "host_not_allowed"),
-      ("http://HOST/v1.0/me", "host_not_allowed"),
-      ("https://alice@HOST/v1.0/me", "host_not_allowed"), ("https://HOST/v1.0/me", "invalid_response"),
-      ("/me", "host_not_allowed"),
-    ])
-  func `A next page on another host, over http or already visited is refused without a request`(
-    link: String, code: String
-  ) throws {
-    let port = try #require(URL(string: lab.graphURL)?.port)
-    let link = link.replacing("HOST", with: "localhost:\(port)")
-    lab.inject(
-      LabFault(
-        .graph, count: 2, headers: ["Content-Type": "application/json"],
-        body: #"{"value": [{"id": "1"}], "@odata.nextLink": "\#(link)"}"#))
-    try tool("get", "/me", "--all", "--json").exits(1, printing: "", code: code)
-    #expect(lab.requests(to: .graph).count == 1)
-    lab.clearFaults()
+      (lab.graphURL + "/me", "invalid_response"),
+    ] {
+      lab.clearLog()
+      lab.inject(
+        LabFault(
+          .graph, count: 2, headers: ["Content-Type": "application/json"],
+          body: #"{"value": [{"id": "1"}], "@odata.nextLink": "\#(link)"}"#))
+      try tool("get", "/me", "--all", "--json").exits(1, printing: "", code: code)
+      #expect(lab.requests(to: .graph).count == 1)
+      lab.clearFaults()
+    }
   }
 
   @Test(.fault("hostile name")) func `Names of properties have no control characters`() throws {

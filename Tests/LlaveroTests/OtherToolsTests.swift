@@ -121,12 +121,6 @@ struct OtherToolsTests {
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/x"))
   }
 
-  @Test(.lab) func `The stand-in for azd answers the Azure SDKs`() throws {
-    let arguments = ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"]
-    let result = try standIn("azd", arguments, of: Tool.signedIn()).exits(0)
-    #expect(try result.json.keys == ["expiresOn", "token"])
-  }
-
   private static let manager = "https://management.core.windows.net//.default"
 
   /// Installs and runs a stand-in.
@@ -149,6 +143,7 @@ struct OtherToolsTests {
       ("az", az + ["--scope", "User.Read", "Mail.Read", "-o", "json"], "Mail.Read"),
       ("azd", ["auth", "token", "--output=json", "--scope=User.Read"], "User.Read"),
       ("azd", ["auth", "token", "-o=json", "--scope", "User.Read"], "User.Read"),
+      ("azd", ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"], "User.Read"),
       ("az", az + ["--scope", "User.Read", "-o=json"], "User.Read"),
       ("az", az + ["--query", "accessToken", "--output", "json", "--scope", "User.Read"], "User.Read"),
     ] {
@@ -164,6 +159,7 @@ struct OtherToolsTests {
         let quoted = "\"\(token.split(separator: "\n").joined())\""
         #expect(result.standardOutput.contains(quoted))
         if arguments.contains("--query") { #expect(result.standardOutput == quoted + "\n") }
+        if program == "azd" { #expect(try result.json.keys == ["expiresOn", "token"]) }
       }
     }
   }

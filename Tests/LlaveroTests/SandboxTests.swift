@@ -20,7 +20,7 @@ struct SandboxTests {
 
   /// Runs the tool in an application's sandbox, in none for `nil`, by default on the application's own store.
   private func run(
-    _ application: String?, _ arguments: String..., input: String = "", on other: String? = nil,
+    _ application: String?, _ arguments: [String], input: String = "", on other: String? = nil,
     key: String = "portal"
   ) throws -> Child.Result {
     let environment = tool.environment(with: [
@@ -38,11 +38,11 @@ struct SandboxTests {
   /// Fills an application's store with its own cache.
   private func load(_ application: String) throws {
     let cache = Sample.cache.replacing("bob@contoso.example", with: "\(application)@contoso.example")
-    try run(application, "import", "-", input: cache).required()
+    try run(application, ["import", "-"], input: cache).required()
   }
 
   private func opens(_ application: String, key: String = "portal") throws -> Bool {
-    let result = try run(application, "accounts", key: key)
+    let result = try run(application, ["accounts"], key: key)
     return result.status == 0 && result.standardOutput.contains("\(application)@contoso.example")
   }
 
@@ -66,7 +66,7 @@ struct SandboxTests {
   @Test(.fault("swapped files"))
   func `Two applications with one group have two stores, and neither opens the other's`() throws {
     try load(one)
-    #expect(try run(two, "accounts").standardOutput.contains("contoso") == false)
+    #expect(try run(two, ["accounts"]).standardOutput.contains("contoso") == false)
     try load(two)
     #expect(try opens(one) && opens(two))
 
@@ -76,19 +76,13 @@ struct SandboxTests {
     try FileManager.default.moveItem(atPath: root(two), toPath: aside)
     try FileManager.default.copyItem(atPath: root(one), toPath: root(two))
     for arguments in [["accounts"], ["import", "-"], ["clear", "--all", "--yes"], ["rekey"]] {
-      let result = try Sandbox(two, in: tool.files.path).run(
-        Tool.path, arguments + ["--json"],
-        environment: tool.environment(with: [
-          "XDG_DATA_HOME": data(two), "LLAVERO_STORE": "file", "LLAVERO_KEY": "portal",
-          "LLAVERO_GROUP": tool.group,
-        ]), input: Sample.cache)
-      let error = try problem(result)
+      let error = try problem(run(two, arguments + ["--json"], input: Sample.cache))
       #expect(error?["code"]?.stringValue == "wrong_key")
       #expect(error?["advice"]?.stringValue?.contains("Another application made it") == true)
     }
     #expect(try contents(root(two)) == ones)
     // A program outside of all sandboxes asks for another secret as well.
-    #expect(try problem(run(nil, "accounts", "--json", on: one))?["code"]?.stringValue == "wrong_key")
+    #expect(try problem(run(nil, ["accounts", "--json"], on: one))?["code"]?.stringValue == "wrong_key")
     #expect(try contents(root(one)) == ones)
     #expect(try opens(one))
     try FileManager.default.removeItem(atPath: root(two))
@@ -101,11 +95,11 @@ struct SandboxTests {
   func `A locked keyring is an error, and after its restart the store opens`() throws {
     try load(one)
     try tool.keyring.lockCollection()
-    let locked = try problem(run(one, "accounts", "--json"))
+    let locked = try problem(run(one, ["accounts", "--json"]))
     #expect(locked?["code"]?.stringValue == "unavailable")
     #expect(locked?["advice"]?.stringValue?.contains("Unlock the keyring") == true)
     tool.keyring.killDaemon()
-    #expect(try problem(run(one, "accounts", "--json"))?["code"]?.stringValue == "unavailable")
+    #expect(try problem(run(one, ["accounts", "--json"]))?["code"]?.stringValue == "unavailable")
     try tool.keyring.startDaemon()
     #expect(try opens(one))
   }
@@ -114,11 +108,11 @@ struct SandboxTests {
   func `Without a backend or a portal the error names what to install`() throws {
     self.portal.stop()
     let portal = try DesktopPortal(on: tool.keyring, withBackend: false)
-    let noBackend = try problem(run(one, "import", "-", "--json", input: Sample.cache))
+    let noBackend = try problem(run(one, ["import", "-", "--json"], input: Sample.cache))
     #expect(noBackend?["advice"]?.stringValue?.contains("gnome-keyring") == true)
-    #expect(try run(one, "doctor").standardOutput.contains("no backend for secrets"))
+    #expect(try run(one, ["doctor"]).standardOutput.contains("no backend for secrets"))
     portal.stop()
-    let noPortal = try problem(run(one, "import", "-", "--json", input: Sample.cache))
+    let noPortal = try problem(run(one, ["import", "-", "--json"], input: Sample.cache))
     #expect(noPortal?["advice"]?.stringValue?.contains("xdg-desktop-portal") == true)
     #expect(!FileManager.default.fileExists(atPath: root(one) + "/keys"))
   }
@@ -126,7 +120,7 @@ struct SandboxTests {
   @Test func `The tool works in a sandbox, and the doctor reports the sandbox`() throws {
     try load(one)
     func findings(_ application: String?) throws -> [JSONValue] {
-      try run(application, "doctor", "--json").json["findings"]?.arrayValue ?? []
+      try run(application, ["doctor", "--json"]).json["findings"]?.arrayValue ?? []
     }
     func state(_ check: String, _ findings: [JSONValue]) -> String? {
       findings.first { $0["check"]?.stringValue == check }?["state"]?.stringValue
@@ -138,20 +132,23 @@ struct SandboxTests {
     #expect(state("secret_portal", try findings(nil)) == "warning")
     // What needs the network loads a library.
     let network = try run(
-      one, "login", "--device-code", "--client-id", "d7b530a4-7680-4c23-a8bf-c52c121d2e87", "--authority",
-      "https://localhost:\(ReservedPort.refusing.number)/common", "--no-instance-discovery")
+      one,
+      [
+        "login", "--device-code", "--client-id", "d7b530a4-7680-4c23-a8bf-c52c121d2e87", "--authority",
+        "https://localhost:\(ReservedPort.refusing.number)/common", "--no-instance-discovery",
+      ])
     #expect(!network.standardError.isEmpty && ![126, 127].contains(network.status), "\(network)")
   }
 
   @Test func `A store changes to the portal's key and back in a sandbox`() throws {
     let key = "file:" + (try tool.files.keyFile())
     try load(one)
-    #expect(try run(one, "rekey", "--new-key", key).status == 0)
+    #expect(try run(one, ["rekey", "--new-key", key]).status == 0)
     #expect(try !opens(one))
     #expect(try opens(one, key: key))
-    #expect(try run(one, "rekey", "--new-key", "portal", key: key).status == 0)
+    #expect(try run(one, ["rekey", "--new-key", "portal"], key: key).status == 0)
     #expect(try opens(one))
-    let error = try problem(run(one, "accounts", "--json", key: key))
+    let error = try problem(run(one, ["accounts", "--json"], key: key))
     #expect(error?["advice"]?.stringValue?.contains("--key portal") == true)
   }
 }

@@ -117,18 +117,6 @@ extension ApplicationTests {
       #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
     }
 
-    @Test func `A response to the app's own scheme completes the sign-in`() async throws {
-      entra.browser.idle()
-      let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
-      let task = Task { try await application.signIn() }
-      let state = try #require(try await entra.browser.nextPage().parameter("state"))
-      let foreign = URL(string: "example.app://auth?code=1&state=another")!
-      #expect(!MSALPublicClientApplication.handleMSALResponse(foreign, sourceApplication: nil))
-      let answer = URL(string: "example.app://auth?code=1&state=\(state)")!
-      #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
-      #expect(try await task.value.account.username == "alice@contoso.test")
-    }
-
     @Test func `Blocking calls from every thread of the pool finish`() async throws {
       _ = try await application.signIn()
       let counts = try await atOnce(0..<64) { _ in try application.allAccounts().count }

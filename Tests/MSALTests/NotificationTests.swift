@@ -76,16 +76,18 @@ extension ApplicationTests {
       #expect(await hear().last?.errorNames == names)
     }
 
-    @Test func `A response to the app's own scheme also posts completion`() async throws {
+    @Test func `A response to the app's own scheme completes the sign-in, and is posted`() async throws {
       entra.browser.idle()
       let application = try MSALPublicClientApplication.test(entra) { $0.redirectUri = "example.app://auth" }
       let tokens = await observe()
       defer { tokens.forEach(NotificationCenter.default.removeObserver) }
       let task = Task { try await application.signIn() }
       let state = try #require(try await entra.browser.nextPage().parameter("state"))
+      let foreign = try #require(URL(string: "example.app://auth?code=secret&state=another"))
+      #expect(!MSALPublicClientApplication.handleMSALResponse(foreign, sourceApplication: nil))
       let answer = try #require(URL(string: "example.app://auth?code=secret&state=\(state)"))
       #expect(MSALPublicClientApplication.handleMSALResponse(answer, sourceApplication: nil))
-      _ = try await task.value
+      #expect(try await task.value.account.username == "alice@contoso.test")
       let heard = await hear()
       #expect(heard.first?.name == .MSALWebAuthDidStartLoad)
       #expect(

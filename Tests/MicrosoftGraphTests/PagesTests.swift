@@ -38,12 +38,13 @@ struct PagesTests {
   }
 
   @Test(
-    .conformance(73),
+    .conformance(73), .fault("next page"),
     arguments: [
-      "https://evil.test/v1.0/users", "https://localhost:1/v1.0/users", "http://localhost/v1.0/users",
-      "https://localhost@evil.test/", "https://user@localhost/", "/v1.0/users", "//evil.test/users",
+      "https://evil.test/v1.0/users", "https://localhost:1/v1.0/users", "http://HOST/v1.0/users",
+      "https://localhost@evil.test/", "https://user@HOST/", "/v1.0/users", "//evil.test/users",
     ])
-  func `A next link to another host is an error and gets no token`(_ link: String) async throws {
+  func `A next link to another host or over http is an error and gets no token`(_ link: String) async throws {
+    let link = link.replacing("HOST", with: lab.baseURL.replacing("https://", with: ""))
     let test = try await GraphLab(scopes: Self.scopes)
     lab.inject(LabFault(.graph, body: #"{"value":[1],"@odata.nextLink":"\#(link)"}"#))
     var pages = try test.graph().pages(of: "/users").makeAsyncIterator()
