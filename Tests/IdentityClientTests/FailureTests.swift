@@ -321,6 +321,17 @@ struct FailureTests {
     for person in people { #expect(!log.contains(person)) }
   }
 
+  @Test(.conformance(72), arguments: ["login.microsoftonline.com", "login.contoso.test"])
+  func `A proxy is not named in the log, and a host only if it is Microsoft's`(_ host: String) async throws {
+    let own = TestClient("https://\(host)/adfs", kind: .adfs)
+    let unreachable = HTTPTransportError.cannotFindHost("\(host): Error resolving proxy.contoso.test")
+    own.transport.script { _ in .failure(unreachable) }
+    await expectError(.network) { try await own.signIn() }
+    #expect(own.log.text.contains("The server could not be reached."))
+    #expect(!own.log.text.contains("proxy"))
+    #expect(own.log.text.contains(host) == (host == "login.microsoftonline.com"))
+  }
+
   @Test(.conformance(72)) func `The log shows personal data if configured`() async throws {
     let own = TestClient { $0.logsPersonalData = true }
     try await own.signIn()

@@ -28,6 +28,10 @@ struct InteractiveTests {
     #expect(query["x-client-SKU"] == "Llavero")
     #expect(query["state"]?.utf8.count == 43)
     #expect(query["nonce"]?.utf8.count == 43)
+
+    // A program may set it, as with MSAL, but the listener reads only what we ask for.
+    try await test.signIn { $0.extraQueryParameters = ["response_mode": "fragment"] }
+    #expect(test.browser.lastQuery["response_mode"] == "form_post")
     #expect(test.browser.modes == [.formPost])
 
     let sent = try #require(test.transport.tokenRequests.first)

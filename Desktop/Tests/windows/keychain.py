@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -359,6 +360,10 @@ def unavailable(desktop):
     with keychain("mail") as app:
         text = app.says("Invalid LLAVERO_GROUP")
         check("so is an invalid setting", "com.example.shared" in text, text)
+    with keychain("org.example.crash", SWIFT_BACKTRACE="enable=yes") as app:
+        app.says("No Accounts")
+        app.process.send_signal(signal.SIGQUIT)
+        check("a crash prints no memory", app.ends() == -signal.SIGQUIT and app.errors() == "", app.errors())
     with Program("llavero-desktop", without=["DISPLAY"]) as app:
         check("without a display it ends with a message", app.ends() == 1 and "no display" in app.errors(), app.errors())
 

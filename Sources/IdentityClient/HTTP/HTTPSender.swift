@@ -34,28 +34,23 @@ struct HTTPSender: Sendable {
     let host = head.authority ?? ""
     // Any other host may be an organization's own, and a log line about it may name it.
     let isShared = CloudInstances.known.contains(host)
-    let correlation =
-      headers["client-request-id"].map { ["correlation": Logger.MetadataValue.string($0)] } ?? [:]
+    var context: Logger.Metadata = ["host": isShared ? "\(host)" : log.personal(host)]
+    context["correlation"] = headers["client-request-id"].map { .string($0) }
     var retriesLeft = max(0, settings.retryCount)
     while true {
       do throws(HTTPTransportError) {
         let response = try await transport.send(request)
         let status = response.head.status.code
-        log(
-          .debug, "The server responded.",
-          correlation.merging(
-            ["host": isShared ? "\(host)" : log.personal(host), "status": "\(status)"]) { $1 })
+        log(.debug, "The server responded.", context.merging(["status": "\(status)"]) { $1 })
         guard status >= 500, isRepeatable, response.head.headerFields[.retryAfter] == nil, retriesLeft > 0
         else { return response }
       } catch {
         guard error != .cancelled else { throw .cancelled }
         var failure = IdentityError(transport: error)
         failure.failedURL = url.withoutQuery
-        log(
-          .debug, "The server could not be reached.",
-          correlation.merging(
-            // The reason may be a proxy, or a file of certificates.
-            ["host": isShared ? "\(host)" : log.personal(host), "reason": log.personal(failure.message)]) { $1 })
+        // The reason may be a proxy, or a file of certificates.
+        let reason = log.personal(failure.message)
+        log(.debug, "The server could not be reached.", context.merging(["reason": reason]) { $1 })
         guard error.isTransient(isRepeatable), retriesLeft > 0 else { throw failure }
       }
       retriesLeft -= 1
