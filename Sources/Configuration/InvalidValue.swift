@@ -7,6 +7,13 @@ public struct InvalidValue: Error, Sendable, Hashable, CustomStringConvertible {
     // A library's sentence ends with a full stop, as the message will.
     self.description = description.last == "." ? String(description.dropLast()) : description
   }
+
+  /// Throws for a path that begins with the user's directory as only a shell knows it.
+  static func checkExpanded(_ path: some StringProtocol) throws(InvalidValue) {
+    guard path != "~", !path.hasPrefix("~/") else {
+      throw InvalidValue("the shell does not expand \"~\" here, use $HOME")
+    }
+  }
 }
 
 /// Why settings cannot be used.

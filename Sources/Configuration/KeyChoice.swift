@@ -33,7 +33,17 @@ public enum KeyChoice: Sendable, Hashable {
   }
 
   /// - Throws: ``InvalidValue``, which does not quote the text: it may be the secret itself.
-  public init(_ text: String) throws(InvalidValue) {
+  public init(_ text: String) throws(InvalidValue) { try self.init(text, forms: Self.forms) }
+
+  /// Where a password comes from.
+  ///
+  /// - Throws: ``InvalidValue``, which does not quote the text.
+  public init(password text: String) throws(InvalidValue) {
+    try self.init(text, forms: Self.passwordForms)
+    if self == .portal { throw InvalidValue("expected \(Self.passwordForms)") }
+  }
+
+  private init(_ text: String, forms: String) throws(InvalidValue) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let value = parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil
     switch (parts[0], value) {
@@ -41,24 +51,14 @@ public enum KeyChoice: Sendable, Hashable {
     case ("keyring", nil) where parts.count == 1: self = .keyring
     case ("portal", nil) where parts.count == 1: self = .portal
     case ("passphrase-fd", let value?):
-      guard let descriptor = Int32(value), descriptor >= 0 else {
-        throw InvalidValue("expected \(Self.forms)")
-      }
+      guard let descriptor = Int32(value), descriptor >= 0 else { throw InvalidValue("expected \(forms)") }
       self = .passphraseDescriptor(descriptor)
-    case ("file", let path?): self = .file(path)
+    case ("file", let path?):
+      try InvalidValue.checkExpanded(path)
+      self = .file(path)
     case ("credential", let name?): self = .credential(name)
-    default: throw InvalidValue("expected \(Self.forms)")
+    default: throw InvalidValue("expected \(forms)")
     }
-  }
-
-  /// Where a password comes from.
-  ///
-  /// - Throws: ``InvalidValue``, which does not quote the text.
-  public init(password text: String) throws(InvalidValue) {
-    guard let choice = try? KeyChoice(text), choice != .portal else {
-      throw InvalidValue("expected \(Self.passwordForms)")
-    }
-    self = choice
   }
 
   /// How the command line names it.

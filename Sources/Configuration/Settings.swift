@@ -37,23 +37,25 @@ public struct Settings: Sendable {
   /// Sets nothing.
   public init() {}
 
+  /// Reads the settings. White space around a value does not count, nor does an empty value.
+  ///
   /// - Throws: ``ConfigurationError`` that names the invalid setting and where it stands.
   public init(environment: [String: String]) throws(ConfigurationError) {
     let path = Self.path(environment: environment) ?? ""
     var values = try path.isEmpty ? [:] : Self.values(in: path)
-    let written = values[Setting.store.name]
+    let written = values[Setting.store.name]?.trimmed
     func variable(_ setting: Setting) -> String? {
-      environment[setting.variable].flatMap { $0.isEmpty ? nil : $0 }
+      (environment[setting.variable]?.trimmed).flatMap { $0.isEmpty ? nil : $0 }
     }
     for setting in Setting.all {
-      let value = values.removeValue(forKey: setting.name) ?? ""
+      let value = (values.removeValue(forKey: setting.name) ?? "").trimmed
       if let text = variable(setting) {
         try read(setting, text, from: setting.variable)
       } else if !value.isEmpty {
         let place = "\"\(setting.name)\" in \(path)"
-        guard setting.name != Setting.store.name || !value.hasPrefix("file:") || value.hasPrefix("file:/")
-        else {
-          throw Self.invalid("Invalid \(place): expected the absolute path of a directory after \"file:\".")
+        // Programs have different working directories.
+        guard !value.hasPrefix("file:") || value.hasPrefix("file:/") else {
+          throw Self.invalid("Invalid \(place): expected an absolute path after \"file:\".")
         }
         try read(setting, value, from: place)
       }

@@ -46,9 +46,7 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
 
   private static func directory(_ text: Substring) throws(InvalidValue) -> String {
     guard !text.isEmpty else { throw InvalidValue("expected a directory after \"file:\"") }
-    guard text != "~", !text.hasPrefix("~/") else {
-      throw InvalidValue("the shell does not expand \"~\" here, use $HOME")
-    }
+    try InvalidValue.checkExpanded(text)
     // Two spellings of a directory are one store.
     let parts = absolutePath(String(text)).split(separator: "/").filter { $0 != "." }
     return "/" + parts.joined(separator: "/")

@@ -148,8 +148,12 @@ extension LoanRefusal {
       .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
       .accountNotFound:
       self.init(.interactionRequired, 400, "Sign-in required where the token is lent.")
-    case .cache where [.locked, .signedOut].contains(error.cacheError?.code):
-      self.init(.interactionRequired, 400, "The keyring is locked where the token is lent.")
+    case .cache where error.cacheError?.code == .signedOut:
+      self.init(.interactionRequired, 400, "Sign-in required where the token is lent.")
+    case .cache where error.cacheError?.code == .locked:
+      self.init(.interactionRequired, 400, "The store is locked where the token is lent.")
+    case .cache where [.unavailable, .timedOut].contains(error.cacheError?.code):
+      self.init(.temporarilyUnavailable, 503, "The store cannot be read at present.")
     case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .invalidResponse, .cancelled:
       self.init(.temporarilyUnavailable, 503, "The token cannot be renewed at present.")
     default:

@@ -6,7 +6,7 @@ import IdentityClient
 import SoupTransport
 import Synchronization
 
-/// The default transport. It reads the CA bundle of the configuration at each request.
+/// The default transport. It follows the configuration when that names another CA bundle.
 final class DefaultTransport: HTTPTransport {
   /// The timeout for a file system that hangs.
   private static let timeout = Duration.seconds(30)

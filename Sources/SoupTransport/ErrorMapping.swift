@@ -56,9 +56,11 @@ extension Exchange {
     if has(FLAG_G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }
     if has(FLAG_G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }
     if has(FLAG_G_TLS_CERTIFICATE_UNKNOWN_CA) {
+      let problem = "The certificate of \(host) is from an authority that is not trusted."
+      guard case .hosts(_, _, let variable) = route else { return problem }
       return """
-        The certificate of \(host) is from an authority that is not trusted. If it is your own or your \
-        network's, set LLAVERO_CA_BUNDLE to a file with its certificate.
+        \(problem) If it is your own or your network's, have \(variable) name a file with its certificate, and start \
+        this program again.
         """
     }
     if has(FLAG_G_TLS_CERTIFICATE_BAD_IDENTITY) { return "The certificate of \(host) is for another host." }

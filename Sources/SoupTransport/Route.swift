@@ -5,8 +5,8 @@ import HTTPSupport
 
 /// The destination of a session's requests.
 enum Route: Sendable {
-  /// The hosts of their URLs, over TLS.
-  case hosts(trustAnchors: GObjectReference<GTlsDatabase>?, ProxySettings?)
+  /// The hosts of their URLs, over TLS. The variable is what an error names for the certificates to trust.
+  case hosts(trustAnchors: GObjectReference<GTlsDatabase>?, ProxySettings?, caBundleVariable: String)
   /// This machine's loopback addresses, without TLS and without a proxy.
   case loopback
   /// One Unix socket, without TLS.

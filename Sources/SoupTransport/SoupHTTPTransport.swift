@@ -32,15 +32,17 @@ public final class SoupHTTPTransport: HTTPTransport {
   ///   - environment: The process's environment. `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper
   ///     case, have the same meaning as for curl; without them the desktop's settings are used.
   ///   - allowsLoopbackHTTP: Whether requests to loopback addresses may use http, bypassing proxies.
+  ///   - caBundleVariable: What an error says the certificates to trust are named by.
   /// - Throws: `HTTPTransportError.invalidConfiguration(_:)` if the CA bundle cannot be read or holds no
   ///   certificate, or if the proxy's URL is invalid.
   public init(
-    caBundle: String? = nil, environment: [String: String], allowsLoopbackHTTP: Bool = false
+    caBundle: String? = nil, environment: [String: String], allowsLoopbackHTTP: Bool = false,
+    caBundleVariable: String = "LLAVERO_CA_BUNDLE"
   ) throws(HTTPTransportError) {
     self.allowsLoopbackHTTP = allowsLoopbackHTTP
     route = .hosts(
       trustAnchors: try loadTrustAnchors(caBundle: caBundle, environment: environment),
-      try ProxySettings(environment: environment))
+      try ProxySettings(environment: environment), caBundleVariable: caBundleVariable)
   }
 
   /// Makes a transport whose requests all go to one Unix socket, over HTTP without TLS: the file's owner and mode

@@ -13,7 +13,7 @@ final class SoupSessionThread: @unchecked Sendable {
     thread.invoke { [self] in
       if case .hosts = route { DesktopProxy.avoidMissingSettings }
       guard let session = makeSession(to: route.unixSocket, connectionsPerHost) else { return }
-      if case .hosts(let trustAnchors, let proxy) = route {
+      if case .hosts(let trustAnchors, let proxy, _) = route {
         if let trustAnchors { soup_session_set_tls_database(session, trustAnchors.pointer) }
         proxy?.apply(to: session)
       } else {

@@ -21,6 +21,25 @@ struct SettingsTests {
     #expect(both.scopes == ["Mail.Read", "Files.Read"])
   }
 
+  @Test func `White space around a value does not count`() throws {
+    let file = try settings("store =  keyring \nclient = abc \t\nbroker = off\r", ["LLAVERO_TENANT": " \t"])
+    #expect((file.store.address, file.clientID, file.tenant, file.broker) == (.keyring, "abc", nil, .off))
+    let variables = ["LLAVERO_KEY": "file:/key\r\n", "LLAVERO_CLIENT_ID": " abc "]
+    #expect(try settings("", variables).store.key == .file("/key"))
+    #expect(try settings("", variables).clientID == "abc")
+  }
+
+  @Test(arguments: ["key", "etcd-password", "store"])
+  func `A path is absolute in the file, and never begins with a tilde`(_ name: String) throws {
+    for path in ["cache.key", "~/cache.key"] {
+      let error = #expect(throws: ConfigurationError.self) { try settings("\(name) = file:\(path)") }
+      #expect(error?.message.hasSuffix("expected an absolute path after \"file:\".") == true)
+    }
+    let variable = "LLAVERO_" + name.uppercased().replacing("-", with: "_")
+    let error = #expect(throws: ConfigurationError.self) { try settings("", [variable: "file:~/cache.key"]) }
+    #expect(error?.message.contains("use $HOME") == true)
+  }
+
   @Test func `The file's tenant is one of the file's authority`() throws {
     let authority = ["LLAVERO_AUTHORITY": "https://login.microsoftonline.com/fabrikam.com"]
     #expect(try settings("tenant = contoso.com", authority).tenant == nil)

@@ -1,5 +1,6 @@
 import TestSupport
 
+@testable import IdentityClient
 @testable import Lending
 
 private let prefix = "/token?api-version=2019-08-01&"
@@ -356,6 +357,26 @@ struct LenderTests {
     #expect(try answer.refusal() == code)
     #expect(answer.text.contains("\r\nRetry-After: 10\r\n") == (status == 503))
     #expect(!answer.text.contains("secret words"))
+  }
+
+  @Test(
+    .fault("store unreachable"),
+    arguments: [
+      (.locked, 400, .interactionRequired), (.signedOut, 400, .interactionRequired),
+      (.unavailable, 503, .temporarilyUnavailable), (.timedOut, 503, .temporarilyUnavailable),
+      (.wrongKey, 500, .serverError),
+    ] as [(CacheError.Code, Int, LoanRefusal.Code)])
+  func `A store that cannot be read is a refusal without details`(
+    _ code: CacheError.Code, status: Int, refusal: LoanRefusal.Code
+  ) async throws {
+    let lender = try TestLender { (_, _) throws(IdentityError) in
+      throw IdentityError(cache: CacheError(code, "secret words"))
+    }
+    let answer = await lender.send()
+    #expect(answer.status == status)
+    #expect(try answer.refusal() == refusal)
+    #expect(!answer.text.contains("secret words"))
+    #expect(answer.text.contains("Sign-in required") == (code == .signedOut))
   }
 
   @Test(.fault("asks again")) func `A renewal that failed has one outcome for its minute`() async throws {

@@ -88,7 +88,7 @@ struct EtcdTests {
     try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong]).exits(4)
     try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong, "LLAVERO_ETCD_CA": cluster.caBundle]).exits(0)
     try tool("groups", "--etcd-ca", cluster.caBundle, with: ["LLAVERO_CA_BUNDLE": nil]).exits(0)
-    try tool("groups", "--etcd-ca", wrong).exits(4)
+    try tool("groups", "--etcd-ca", wrong).exits(4, saying: "LLAVERO_ETCD_CA", hiding: "LLAVERO_CA_BUNDLE")
   }
 
   private func examine(_ more: [String: String?] = [:]) throws -> DoctorReport {

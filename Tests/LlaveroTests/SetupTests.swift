@@ -163,6 +163,9 @@ struct SetupTests {
     #expect(try setup("--client", "c", "--store", "keyring").status == 0)
     #expect(configuration == "[llavero]\nscope = Mail.Read\nstore = keyring\nclient = c\n")
     #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == real)
+    // The key is beside the link: what holds its target may be published.
+    try setup("--store", "file").exits(
+      0, showing: "The key file \(tool.files.path)/config/llavero/key was made")
   }
 
   @Test func `A dry run writes nothing, neither settings nor key nor store`() throws {

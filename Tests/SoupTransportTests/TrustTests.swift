@@ -22,6 +22,10 @@ extension TransportTests {
         #expect(text.contains("authority that is not trusted"))
         #expect(text.contains("LLAVERO_CA_BUNDLE"))
       }
+      let server = TestServer(certificates.good) { _ in .init() }
+      let transport = try SoupHTTPTransport(environment: [:], caBundleVariable: "OWN_CA")
+      let text = try await failure(transport, get(server.port), is: HTTPTransportError.untrustedServer)
+      #expect(text.contains("have OWN_CA name a file"))
     }
 
     @Test(.conformance(61)) func `A certificate for another host or an expired one is an error`() async throws

@@ -67,7 +67,8 @@ public final class Keychain: Sendable {
         try dialog.answer(question)
       } transport: { (certificates) throws(HTTPTransportError) in
         try SoupHTTPTransport(
-          caBundle: certificates ?? caBundle, environment: environment, allowsLoopbackHTTP: true)
+          caBundle: certificates ?? caBundle, environment: environment, allowsLoopbackHTTP: true,
+          caBundleVariable: "LLAVERO_ETCD_CA")
       }
       access.shareConnection()
       store = try given ?? settings.store.store(access)

@@ -37,6 +37,7 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension Trouble {
   static let passwordNeeded = "Its password is needed to see what is in it."
+  static let reopening = "If the key was changed, close this window and open it again."
   static let withoutKeyring =
     "On a machine without a keyring, “llavero setup” makes a store of encrypted files."
 
@@ -71,6 +72,9 @@ extension Trouble {
       switch title {
       case "No Session Bus", "No Keyring":
         [error.advice, Self.withoutKeyring].compactMap(\.self).joined(separator: " ")
+      // The settings are read when the window opens.
+      case "Another Key Is Needed":
+        [error.advice, Self.reopening].compactMap(\.self).joined(separator: " ")
       default: help == .unlock ? nil : error.advice
       }
     self.init(title, isLocked ? Self.passwordNeeded : error.message, advice: advice, help: help)

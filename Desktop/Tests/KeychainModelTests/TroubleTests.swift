@@ -20,6 +20,12 @@ struct TroubleTests {
     #expect(trouble?.description.contains("hunter2") == false)
   }
 
+  @Test func `A key that was changed meanwhile is read by another window`() {
+    let trouble = Trouble(CacheError(.wrongKey, "It has another key.", advice: "Use that."))
+    #expect(trouble.title == "Another Key Is Needed")
+    #expect(trouble.advice == "Use that. \(Trouble.reopening)")
+  }
+
   @Test func `Empty settings are the defaults`() async throws {
     let keychain = SampleGroup().keychain(["LLAVERO_GROUP": "", "LLAVERO_STORE": ""])
     #expect(try await keychain.groups() == [.default])

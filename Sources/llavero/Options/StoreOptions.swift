@@ -79,7 +79,7 @@ struct StoreOptions: ParsableArguments {
       (question) throws(CacheError) in
       try Terminal.ask(question)
     } transport: { (certificates) throws(HTTPTransportError) in
-      try Network.transport(caBundle: certificates, allowsLoopbackHTTP: true)
+      try Network.transport(toEtcdTrusting: certificates)
     }
     if !allowsPlainSession { access.connection = EarlyConnection.shared }
     return access

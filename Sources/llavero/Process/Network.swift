@@ -16,15 +16,21 @@ enum Network {
     }
   }
 
-  /// What sends requests, as the settings say. For etcd there are certificates of its own, if they are set, and
-  /// `allowsLoopbackHTTP`: plain http to this machine's loopback.
-  static func transport(
-    caBundle: String? = nil, allowsLoopbackHTTP: Bool = false
-  ) throws(HTTPTransportError) -> SoupHTTPTransport {
+  /// What sends requests, as the settings say.
+  static func transport() throws(HTTPTransportError) -> SoupHTTPTransport {
     Interruption.beginCancelling()
     return try SoupHTTPTransport(
-      caBundle: caBundle ?? Settings.current.caBundle, environment: ProcessInfo.processInfo.environment,
-      allowsLoopbackHTTP: allowsLoopbackHTTP)
+      caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// What sends requests to etcd, which may have certificates of its own.
+  static func transport(toEtcdTrusting certificates: String?) throws(HTTPTransportError) -> SoupHTTPTransport
+  {
+    Interruption.beginCancelling()
+    return try SoupHTTPTransport(
+      caBundle: certificates ?? Settings.current.caBundle,
+      environment: ProcessInfo.processInfo.environment, allowsLoopbackHTTP: true,
+      caBundleVariable: Setting.etcdCA.variable)
   }
 }
 

@@ -66,7 +66,9 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     try store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
-    try await choose(defaultKey: parentDirectory(of: file.path) + "/key")
+    // Beside the file that the settings name, also where that is a link: the key is not for another program's directory.
+    let directory = parentDirectory(of: Settings.path(environment: environment) ?? file.path)
+    try await choose(defaultKey: directory + "/key")
     var read = Settings()
     for (setting, value) in chosen { try read.read(setting, value, from: setting.name) }
     let credential = try newCredential()

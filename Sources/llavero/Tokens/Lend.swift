@@ -106,9 +106,16 @@ struct Lend: AsyncParsableCommand, SignsIn {
       lender = try Lender(
         loan, at: place, isOpenToAnyUser: isOpenToAnyUser,
         token: { (scopes, renewal) async throws(IdentityError) in
-          let result = try await tokens(scopes, renewal)
-          if let warning = result?.storageWarning { log.add(printable("warning: " + warning)) }
-          return result
+          do throws(IdentityError) {
+            let result = try await tokens(scopes, renewal)
+            if let warning = result?.storageWarning { log.warn(warning) }
+            return result
+          } catch {
+            // The borrower is told less.
+            let failure = error.asFailure
+            log.warn(sentences(failure.message, failure.advice))
+            throw error
+          }
         }, asking: question, log: log.report)
     } catch {
       throw Failure(

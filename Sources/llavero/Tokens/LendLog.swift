@@ -21,18 +21,23 @@ final class LendLog: Sendable {
   private let queue = BlockingQueue(label: "llavero.log")
   private let state = Mutex(State())
 
-  func report(_ event: LendingEvent) {
-    let minute = (event.date.timeIntervalSinceReferenceDate / 60).rounded(.down)
+  func report(_ event: LendingEvent) { add(Self.line(event), of: event.error, at: event.date) }
+
+  /// Writes what the borrower is not told.
+  func warn(_ text: String) { add(printable("warning: " + text), of: text, at: Date()) }
+
+  /// Writes a line, unless too many wait, or there are too many refusals of this kind.
+  private func add(_ line: String, of kind: String?, at date: Date) {
+    let minute = (date.timeIntervalSinceReferenceDate / 60).rounded(.down)
     let isLogged = state.withLock { state in
       if state.minute != minute { (state.minute, state.refusals) = (minute, [:]) }
-      let count = (state.refusals[event.error ?? ""] ?? 0) + 1
-      state.refusals[event.error ?? ""] = count
-      let isLogged =
-        (event.error == nil || count <= Self.maximumRefusals) && state.waiting < Self.maximumWaiting
+      let count = (state.refusals[kind ?? ""] ?? 0) + 1
+      state.refusals[kind ?? ""] = count
+      let isLogged = (kind == nil || count <= Self.maximumRefusals) && state.waiting < Self.maximumWaiting
       if !isLogged { state.dropped += 1 }
       return isLogged
     }
-    if isLogged { add(Self.line(event)) }
+    if isLogged { add(line) }
   }
 
   /// Writes a line after those that wait.
