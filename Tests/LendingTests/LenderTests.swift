@@ -360,7 +360,6 @@ struct LenderTests {
   }
 
   @Test(
-    .fault("store unreachable"),
     arguments: [
       (.locked, 400, .interactionRequired), (.signedOut, 400, .interactionRequired),
       (.unavailable, 503, .temporarilyUnavailable), (.timedOut, 503, .temporarilyUnavailable),
