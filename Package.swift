@@ -329,7 +329,7 @@ let package = Package(
       name: "LlaveroTests",
       dependencies: [
         "EntraLab", "GLibSupport", "HTTPSupport", "LabSupport", "SecretService", "TestSupport", "TokenCache",
-        "llavero",
+        "entra-lab", "llavero",
       ],
       swiftSettings: common),
   ],
