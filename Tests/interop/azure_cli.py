@@ -3,12 +3,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 
 from azure.cli.core.auth.persistence import load_persisted_token_cache, load_secret_store
 
-from peers import BIN, CONTOSO, Lab, check, finish
+from peers import BIN, CONTOSO, Lab, check, finish, skip
 from tokens import CLIENT, HOME, add, token_response
 
 DIRECTORY = f"{os.environ['HOME']}/.azure"
@@ -16,7 +17,7 @@ os.mkdir(DIRECTORY, 0o700)
 
 
 def run(*arguments, stdin="", code=0):
-    result = subprocess.run([f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=300)
     check(f"llavero {' '.join(arguments)} ends with {code}", result.returncode == code, result.stderr)
     return result
 
@@ -91,7 +92,12 @@ def az_login(lab):
     check("az signs in", running.wait(120) == 0)
 
 
-# At a port, the two name the cloud differently.
+# At another port than that of HTTPS, the two name the cloud differently.
+try:
+    socket.create_server(("127.0.0.1", 443)).close()
+except OSError as error:
+    skip("Azure CLI signs in at the lab, and shares its cache", f"port 443: {error.strerror}")
+    finish()
 with Lab(port=443) as lab:
     az_login(lab)
     token = az_token()
