@@ -1,5 +1,6 @@
 @testable import BrowserSignIn
 import Foundation
+import IdentityBroker
 @testable import MSAL
 import TestSupport
 
@@ -27,6 +28,8 @@ struct OwnSchemeTests {
     let config = MSALPublicClientApplicationConfig(
       clientId: FakeEntra.clientID, redirectUri: redirectURI, authority: nil)
     config.bypassRedirectURIValidation = bypasses
+    // The scheme is one for a broker, too, and the session bus is the person's.
+    config.broker = LinuxBroker(busAddress: "unix:path=/proc/nonexistent")
     config.cacheConfig.store = InMemoryStore()
     return try MSALPublicClientApplication(
       configuration: config, transport: entra.server, authenticator: defaultAuthenticator(config))
