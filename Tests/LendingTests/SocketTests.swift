@@ -65,8 +65,9 @@ struct SocketTests {
   @Test(.fault("lender killed"))
   func `Only the directory of a killed lender is removed`() async throws {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
-    let names = ["loan-test-dead", "loan-test-empty", "loan-test-other"]
-    let paths = try names.map { try runtime.directory($0).path }
+    // Two runs of a user may share the directory.
+    let run = String(UInt64.random(in: 0 ... .max), radix: 16)
+    let paths = try ["dead", "empty", "other"].map { try runtime.directory("loan-\(run)-\($0)").path }
     defer {
       for path in paths {
         for name in ["loan.sock", "file"] { unlink("\(path)/\(name)") }
