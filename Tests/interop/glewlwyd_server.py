@@ -13,6 +13,8 @@ SCOPES = ["openid", "profile", "offline_access", "mail"]
 PLUGIN = "oidc"
 # In seconds, between polls for a device code.
 INTERVAL = 1
+# How many seconds a device code is valid.
+EXPIRATION = 600
 
 
 def openssl(*arguments):
@@ -129,7 +131,7 @@ database = {{ type = "sqlite3" path = "{self.path("database")}" }};
                     "auth-type-password-enabled": False, "auth-type-client-enabled": False,
                     "auth-type-device-enabled": True, "auth-type-refresh-enabled": True, "jwks-show": True,
                     "pkce-allowed": True, "pkce-required": True, "pkce-method-plain-allowed": False,
-                    "device-authorization-expiration": 600, "device-authorization-interval": INTERVAL,
+                    "device-authorization-expiration": EXPIRATION, "device-authorization-interval": INTERVAL,
                     "session-management-allowed": False,
                 }})
         person = self.person()
