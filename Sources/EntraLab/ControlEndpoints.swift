@@ -11,7 +11,7 @@
 /// {"condition": {"user": "alice", "condition": "accountDeleted"}}
 /// {"mfa": {"user": "alice", "required": true, "scopes": ["Mail.Read"]}}
 /// {"addUser": {…}}   {"addApp": {…}}   in the form of `GET /__ctl`
-/// {"clearLog": {}}   {"clearFaults": {}}   {"reset": {}}
+/// {"clearLog": {}}   {"clearFaults": {}}   {"endDelays": {}}   {"reset": {}}
 /// ```
 extension LabState {
   mutating func control(_ request: LabRequest) -> LabReply {
@@ -20,14 +20,17 @@ extension LabState {
         json: Overview(settings: settings, directory: directory, pendingUserCodes: pendingUserCodes))
     }
     do throws(LabError) {
-      try perform(request.body)
-      return LabReply(json: ["ok": true])
+      let verb = try perform(request.body)
+      var reply = LabReply(json: ["ok": true])
+      reply.endsDelays = verb == "endDelays"
+      return reply
     } catch {
       return LabReply(status: 400, json: ["error": error.description])
     }
   }
 
-  private mutating func perform(_ json: [UInt8]) throws(LabError) {
+  /// - Returns: The verb.
+  private mutating func perform(_ json: [UInt8]) throws(LabError) -> String {
     let command: [String: JSON] = try decoded(json)
     guard command.count == 1, let (verb, value) = command.first else {
       throw .badCommand("expected one verb.")
@@ -39,6 +42,8 @@ extension LabState {
     case "reset": reset()
     case "clearLog": log = []
     case "clearFaults": faults = []
+    // The server has them.
+    case "endDelays": break
     case "configure": try configure(argument())
     case "fault": faults.append(try argument())
     case "approveDevice":
@@ -57,6 +62,7 @@ extension LabState {
     case "addApp": add(try argument(LabApp.self))
     default: throw .badCommand("unknown verb \(verb).")
     }
+    return verb
   }
 
   mutating func revokeSessions(of user: String) throws(LabError) {

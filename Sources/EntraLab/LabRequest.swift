@@ -28,6 +28,8 @@ struct LabReply: Sendable {
   var delay: Duration = .zero
   /// How the connection is broken; `nil` for a complete response.
   var connection: LabFault.Connection?
+  /// Whether delayed responses are sent now.
+  var endsDelays = false
 
   init(status: Int = 200, headers: [String: String] = [:], contentType: String, body: [UInt8]) {
     self.status = status

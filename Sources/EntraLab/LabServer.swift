@@ -60,6 +60,7 @@ final class LabServer: @unchecked Sendable {
   private func handle(_ message: OpaquePointer, path: UnsafePointer<CChar>?) {
     let request = LabRequest(message, path: path, port: port)
     let reply = state.withLock { $0.respond(to: request) }
+    if reply.endsDelays { sendDelayedResponses() }
     guard reply.delay > .zero else { return send(reply, to: message) }
     soup_server_message_pause(message)
     g_object_ref(UnsafeMutableRawPointer(message))

@@ -9,7 +9,7 @@ import LabSupport
     let commands = [
       #"{"configure":{"deviceInterval":1,"authorize":{"user":{"name":"bob"}},"tokenResponse":{"scope":null}}}"#,
       #"{"fault":{"target":"graph","status":503,"count":2,"headers":{"Retry-After":"1"}}}"#,
-      #"{"clearFaults":{}}"#, #"{"revoke":"alice"}"#,
+      #"{"clearFaults":{}}"#, #"{"endDelays":{}}"#, #"{"revoke":"alice"}"#,
       #"{"condition":{"user":"alice","condition":"accountDeleted"}}"#, #"{"condition":{"user":"alice"}}"#,
       #"{"mfa":{"user":"bob","required":true,"scopes":["Mail.Read"]}}"#, #"{"clearLog":{}}"#,
     ]
@@ -24,6 +24,14 @@ import LabSupport
     #expect(try await lab.authorize(["login_hint": ""]).redirect["code"] != nil)
     #expect(try await tell(#"{"reset":{}}"#).status == 200)
     #expect(try await lab.curl("/__ctl").json["settings"]?["deviceInterval"] == 5)
+  }
+
+  @Test func `A delayed response is sent when the control channel ends delays`() async throws {
+    lab.inject(LabFault(.keys, delay: 600))
+    async let delayed = lab.curl("/common/discovery/v2.0/keys")
+    _ = await lab.requests(to: .keys, atLeast: 1)
+    #expect(try await lab.curl("/__ctl", ["-d", #"{"endDelays":{}}"#]).status == 200)
+    #expect(try await delayed.status == 200)
   }
 
   @Test(arguments: [

@@ -257,11 +257,16 @@ def renewal():
             app.gone("No Response From the Server")
             check("the next action takes the place of an error", True)
             lab.tell(configure={"strictRefreshTokens": True})
-            lab.tell(fault={"target": "token", "delay": 3, "afterHandling": True})
+            lab.tell(fault={"target": "token", "delay": 600, "afterHandling": True})
             before = llavero("export")
+            lab.tell(clearLog={})
             app.click("Renew")
+            wait("the renewal's request", lambda: lab.log("token"))
             app.says("Renewing…")
             key("ctrl+q")
+            # The window is hidden until the renewal has ended.
+            app.gone("Renewing…")
+            lab.tell(endDelays={})
             check("a renewal ends before the program", app.ends() == 0 and llavero("export") != before, app.errors())
         with keychain() as app:
             lab.tell(condition={"user": "alice", "condition": "badToken"})
