@@ -287,7 +287,7 @@ struct LoopbackListenerTests {
     let parameters = ["--data-urlencode", "code=a&b", "--data-urlencode", "state=right"]
     let result = try await Child.runApart(
       "curl",
-      ["-sSL", "--noproxy", "*"] + (mode == .query ? ["-G"] : []) + parameters + [
+      ["-q", "-sSL", "--noproxy", "*"] + (mode == .query ? ["-G"] : []) + parameters + [
         "http://localhost:\(listener.port)"
       ])
     #expect(result.status == 0)

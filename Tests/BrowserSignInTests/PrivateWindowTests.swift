@@ -40,7 +40,7 @@ struct PrivateWindowTests {
       "firefox",
       """
       #!/bin/sh
-      [ "$1" = --private-window ] && exec /usr/bin/curl --silent --location --output /dev/null "$2"
+      [ "$1" = --private-window ] && exec /usr/bin/curl -q --silent --location --output /dev/null "$2"
       """)
     let authenticator = BrowserAuthenticator(browser: SystemBrowser(environment: ["BROWSER": program]))
     let ephemeral = try #require(await authenticator.ephemeral())

@@ -8,7 +8,8 @@ struct SocketTests {
   /// A request for a token with curl.
   private static func curl(_ socket: String) -> [String] {
     [
-      "curl", "-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=User.Read",
+      "curl", "-q", "-sS", "--unix-socket", socket,
+      "http://localhost/token?api-version=2019-08-01&scope=User.Read",
     ]
   }
 

@@ -56,12 +56,13 @@ private final class LendingTool: Sendable {
       ? ["-H", "X-IDENTITY-HEADER: \(printed["IDENTITY_HEADER"] ?? "")"] : ["--unix-socket", socket]
     let endpoint = printed["IDENTITY_ENDPOINT"] ?? "http://localhost/token"
     let address = "\(endpoint)?api-version=2019-08-01&\(query)"
-    return try await Child.runApart("curl", ["-sS", "--noproxy", "*"] + place + [address]).required().json
+    return try await Child.runApart("curl", ["-q", "-sS", "--noproxy", "*"] + place + [address]).required()
+      .json
   }
 
   /// curl's arguments for a request at a socket.
   static func request(at socket: String, scope: String = "User.Read") -> [String] {
-    ["-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=\(scope)"]
+    ["-q", "-sS", "--unix-socket", socket, "http://localhost/token?api-version=2019-08-01&scope=\(scope)"]
   }
 }
 
@@ -107,7 +108,8 @@ struct LendTests {
   @Test(.fault("refusals")) func `Repeated refusals are counted, and hide no other line`() async throws {
     let start = ContinuousClock.now
     let lending = try LendingTool(tool, ["--scope", "User.Read"])
-    try Child.run("curl", ["-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"]).exits(0)
+    try Child.run("curl", ["-q", "-sS", "--unix-socket", lending.socket, "http://localhost/other?[1-300]"])
+      .exits(0)
     #expect(try await lending.curl("scope=Mail.Read")["error"] == "invalid_scope")
     _ = try await lending.curl("scope=User.Read")
     let lines = lending.stop()
@@ -291,7 +293,7 @@ struct LendTests {
       while access(socket, F_OK) != 0, !isOver.withLock({ $0 }) { usleep(10_000) }
       // A socket refuses connections from its bind(2) to its listen(2).
       let result = try? Child.run(
-        "curl", ["--retry", "60", "--retry-connrefused"] + LendingTool.request(at: socket))
+        "curl", LendingTool.request(at: socket) + ["--retry", "60", "--retry-connrefused"])
       answer.withLock { $0 = result?.standardOutput ?? "" }
       // Without a request there is no process yet, and 0 is the tests' own process group.
       let process = lending.withLock { $0 }

@@ -137,8 +137,8 @@ def by_another_user(path, token):
         skip("another user", "only root can become one")
         return
     other_user = ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups"]
-    ask = ["curl", "--silent", "--max-time", "300", "--unix-socket", path, "--get", "--data-urlencode", f"scope={ARM}",
-           "--data", "api-version=2019-08-01", "http://localhost/token"]
+    ask = ["curl", "-q", "--silent", "--max-time", "300", "--unix-socket", path, "--get", "--data-urlencode",
+           f"scope={ARM}", "--data", "api-version=2019-08-01", "http://localhost/token"]
     check("this user gets a token with the same command", token in run(*ask).stdout)
     result = run(*ask, before=other_user)
     check("another user, or their container, cannot reach the socket", result.returncode == 7, result.stdout)
@@ -151,7 +151,7 @@ def by_another_user(path, token):
 
 def by_curl(path, token):
     def ask(target, *more):
-        return run("curl", "--silent", "--max-time", "300", "--unix-socket", path, *more, f"http://localhost{target}")
+        return run("curl", "-q", "--silent", "--max-time", "300", "--unix-socket", path, *more, f"http://localhost{target}")
 
     answer = json.loads(
         ask("/token", "--get", "--data-urlencode", f"scope={ARM}", "--data", "api-version=2019-08-01").stdout)
