@@ -4,7 +4,7 @@ import TestSupport
 extension TransportTests {
   @Suite struct AnswerTests {
     @Test func `A request is sent and its response returned`() async throws {
-      let server = TestServer { request in
+      let server = try TestServer { request in
         .init(
           status: 201, fields: [("X-Two", "a"), ("X-Two", "b"), ("Content-Type", "text/plain")],
           body: Array((request.body + request.target).utf8))
@@ -26,7 +26,7 @@ extension TransportTests {
 
     @Test(arguments: [HTTPRequest.Method.patch, .put, .delete, .head, .options])
     func `Every method arrives`(_ method: HTTPRequest.Method) async throws {
-      let server = TestServer { .init(fields: [("X-Method", $0.method)]) }
+      let server = try TestServer { .init(fields: [("X-Method", $0.method)]) }
       var request = get(server.port)
       request.head.method = method
       let response = try await makeTransport().send(request)
@@ -36,10 +36,10 @@ extension TransportTests {
 
     @Test(.conformance(50))
     func `A redirect is returned, not followed`() async throws {
-      let elsewhere = TestServer { _ in .init() }
+      let elsewhere = try TestServer { _ in .init() }
       let target = "https://localhost:\(elsewhere.port)/stolen"
       for status in [301, 302, 303, 307, 308] {
-        let server = TestServer { _ in .init(status: status, fields: [("Location", target)]) }
+        let server = try TestServer { _ in .init(status: status, fields: [("Location", target)]) }
         let transport = try makeTransport()
         let response = try await transport.send(get(server.port, fields: [.authorization: "Bearer secret"]))
         #expect(response.head.status.code == status)
@@ -55,7 +55,7 @@ extension TransportTests {
       ([("Cache-Control", "max-age=3600"), ("ETag", "\"1\"")], "if-none-match"),
     ])
     func `Cookies and responses are not kept`(_ fields: [(String, String)], _ absent: String) async throws {
-      let server = TestServer { _ in .init(fields: fields, body: [65]) }
+      let server = try TestServer { _ in .init(fields: fields, body: [65]) }
       let transport = try makeTransport()
       for _ in 0..<2 { _ = try await transport.send(get(server.port)) }
       #expect(server.requests.count == 2)
@@ -64,7 +64,7 @@ extension TransportTests {
 
     @Test(.fault("401 kept open"), arguments: [401, 407])
     func `A chunked 401 on a kept connection is a response`(status: Int) async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while connection.readRequest() != nil {
           connection.write("HTTP/1.1 \(status) No\r\nTransfer-Encoding: chunked\r\n\r\n")
           connection.write("5\r\nhello\r\n0\r\n\r\n")
@@ -77,7 +77,7 @@ extension TransportTests {
 
     @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
     func `A challenge is returned at once`(_ challenge: String) async throws {
-      let server = TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
+      let server = try TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.head.status.code == 401)
       #expect(response.head.headerFields[.wwwAuthenticate] == challenge)
@@ -85,21 +85,21 @@ extension TransportTests {
     }
 
     @Test func `A compressed body is decoded`() async throws {
-      let server = TestServer { _ in .init(fields: [("Content-Encoding", "gzip")], body: packedHello) }
+      let server = try TestServer { _ in .init(fields: [("Content-Encoding", "gzip")], body: packedHello) }
       let response = try await makeTransport().send(get(server.port))
       #expect(response.text == "hello hello hello")
       #expect(server.requests.first?.fields["accept-encoding"] == "gzip")
     }
 
     @Test func `A connection is reused`() async throws {
-      let server = TestServer { _ in .init(body: [65]) }
+      let server = try TestServer { _ in .init(body: [65]) }
       let transport = try makeTransport()
       for _ in 0..<5 { _ = try await transport.send(get(server.port)) }
       #expect(Set(server.requests.map(\.connection)).count == 1)
     }
 
     @Test func `Fifty concurrent requests succeed`() async throws {
-      let server = TestServer { .init(body: Array($0.target.utf8)) }
+      let server = try TestServer { .init(body: Array($0.target.utf8)) }
       let transport = try makeTransport()
       let texts = try await atOnce(0..<50) { number in
         (number, try await transport.send(get(server.port, "/\(number)")).text)
@@ -109,7 +109,7 @@ extension TransportTests {
     }
 
     @Test func `A response outlives the transport`() async throws {
-      let server = TestServer { _ in .init(body: [65]) }
+      let server = try TestServer { _ in .init(body: [65]) }
       for _ in 0..<20 {
         #expect(try await makeTransport().send(get(server.port)).text == "A")
       }

@@ -10,7 +10,7 @@ extension TransportTests {
     private func answer(
       _ fields: String, _ body: [UInt8], maximumBodySize: Int = 1 << 20
     ) async throws -> Result<String, HTTPTransportError> {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + body)
         // A client that considers the body complete does not wait for the end of the connection.
@@ -43,7 +43,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(62)) func `Chunks that arrive byte by byte are put together`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Encoding: gzip\r\n\r\n")
         let body = Array("A\r\n".utf8) + packedHello[..<10] + Array("\r\n12\r\n".utf8) + packedHello[10...]
@@ -54,7 +54,7 @@ extension TransportTests {
     }
 
     @Test(.conformance(62)) func `A connection of chunks is not used again`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while connection.readRequest() != nil {
           connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n0\r\n\r\n")
         }
@@ -149,7 +149,7 @@ extension TransportTests {
     func `A body that decodes to nothing ends at a limit and at the deadline`(
       _ endless: Endless, _ hasDeadline: Bool
     ) async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil, connection.write(endless.start) else { return }
         while connection.write(endless.block) {}
       }
@@ -165,7 +165,7 @@ extension TransportTests {
     @Test(.conformance(62), arguments: endless)
     func `A body that decodes to nothing ends when the task is cancelled`(_ endless: Endless) async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         defer { arrival.finish() }
         guard connection.readRequest() != nil, connection.write(endless.start) else { return }
         var rounds = 0
@@ -186,7 +186,7 @@ extension TransportTests {
 
     /// The library reads as long as there is something, and does not return to its loop.
     @Test(.conformance(62)) func `Endless informational responses are an error`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         _ = connection.readRequest()
         let block = String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000)
         while connection.write(block) {}

@@ -83,7 +83,7 @@ extension TransportTests {
     @Test(.conformance(62), arguments: faults) func `A truncated or invalid response is an error`(
       _ fault: Fault
     ) async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil else { return }
         fault.serve(connection)
       }
@@ -95,20 +95,20 @@ extension TransportTests {
       #expect(text.contains("localhost") && !text.contains("secret"))
     }
 
-    static let slowServers: [Named<@Sendable () -> RawServer>] = [
+    static let slowServers: [Named<@Sendable () throws -> RawServer>] = [
       // The connection is not accepted, and TLS never begins.
-      Named("connecting", { RawServer(nil) { connection in while connection.read() != nil {} } }),
-      Named("waiting for a response", { RawServer { connection in while connection.read() != nil {} } }),
-      Named("a slow body", { drip("Content-Length: 100000", [120]) }),
+      Named("connecting", { try RawServer(nil) { connection in while connection.read() != nil {} } }),
+      Named("waiting for a response", { try RawServer { connection in while connection.read() != nil {} } }),
+      Named("a slow body", { try drip("Content-Length: 100000", [120]) }),
       Named(
         "a slow compressed body",
-        { drip("Content-Encoding: gzip", [0, 0, 0, 0xff, 0xff], BodyTests.gzipHeader) }
+        { try drip("Content-Encoding: gzip", [0, 0, 0, 0xff, 0xff], BodyTests.gzipHeader) }
       ),
     ]
 
     /// A server that sends parts of a body slowly.
-    private static func drip(_ field: String, _ part: [UInt8], _ start: [UInt8] = []) -> RawServer {
-      RawServer { connection in
+    private static func drip(_ field: String, _ part: [UInt8], _ start: [UInt8] = []) throws -> RawServer {
+      try RawServer { connection in
         _ = connection.readRequest()
         connection.write(Array("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n".utf8) + start)
         while connection.write(part) { usleep(20_000) }
@@ -116,10 +116,10 @@ extension TransportTests {
     }
 
     @Test(.conformance(62), arguments: slowServers)
-    func `The timeout includes all parts of an exchange`(_ slow: Named<@Sendable () -> RawServer>)
+    func `The timeout includes all parts of an exchange`(_ slow: Named<@Sendable () throws -> RawServer>)
       async throws
     {
-      let server = slow.value()
+      let server = try slow.value()
       let request = get(server.port, timeout: .milliseconds(300))
       let transport = try makeTransport()
       let start = ContinuousClock.now
@@ -134,7 +134,7 @@ extension TransportTests {
 
     @Test func `A cancelled task ends without waiting`() async throws {
       let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         _ = connection.readRequest()
         arrival.yield()
         _ = connection.read()
@@ -147,7 +147,7 @@ extension TransportTests {
     }
 
     @Test func `A task that is cancelled before the request sends nothing`() async throws {
-      let server = RawServer { _ in }
+      let server = try RawServer { _ in }
       let transport = try makeTransport()
       let task = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -158,7 +158,7 @@ extension TransportTests {
     }
 
     @Test func `Cancelling at any moment resumes once, and affects no other request`() async throws {
-      let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
+      let server = try TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
       let transport = try makeTransport()
       for round in 0..<100 {
         let task = Task { await failure(transport, get(server.port)) }
@@ -172,21 +172,21 @@ extension TransportTests {
     }
 
     @Test func `Fifty concurrent requests succeed`() async throws {
-      let server = TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
+      let server = try TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
       let transport = try makeTransport()
       let sizes = try await atOnce(0..<50) { _ in try await transport.send(get(server.port)).body.count }
       #expect(sizes == Array(repeating: 200_000, count: 50))
     }
 
     @Test func `A server that offers HTTP/2 is asked over HTTP/1.1`() async throws {
-      let server = RawServer(offersHTTP2: true) { connection in
+      let server = try RawServer(offersHTTP2: true) { connection in
         if connection.readRequest() != nil { connection.answer("hello") }
       }
       #expect(try await makeTransport().send(get(server.port)).text == "hello")
     }
 
     @Test func `A body at the limit is accepted, one byte more is refused`() async throws {
-      let server = TestServer { request in
+      let server = try TestServer { request in
         .init(body: Array(repeating: 65, count: request.target == "/more" ? 1001 : 1000))
       }
       let transport = try makeTransport()
@@ -228,7 +228,7 @@ extension TransportTests {
         let transport = try makeTransport()
         // A thread sets its name itself.
         for _ in 0..<1000 { try #require(try !hasThread()) }
-        let server = RawServer { _ in }
+        let server = try RawServer { _ in }
         server.stop()
         _ = await failure(transport, get(server.port))
         #expect(try hasThread())
@@ -238,7 +238,7 @@ extension TransportTests {
     /// The server continues the body of an abandoned response.
     @Test func `An abandoned response is not mistaken for the next one`() async throws {
       let (moment, abandoned) = AsyncStream.makeStream(of: RawConnection.self)
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while let request = connection.readRequest() {
           if request.contains("/long") {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n12345")
@@ -265,7 +265,7 @@ extension TransportTests {
     func `A request that must not be repeated gets a new connection`(_ method: HTTPRequest.Method)
       async throws
     {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while let request = connection.readRequest() { connection.answer(request) }
       }
       let transport = try makeTransport()
@@ -275,7 +275,7 @@ extension TransportTests {
     }
 
     @Test func `A GET is repeated when an idle connection closes`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         _ = connection.readRequest()
         connection.answer("ok")
         // Reads the next request and closes the connection.
@@ -288,7 +288,7 @@ extension TransportTests {
     }
 
     @Test func `A PUT is repeated with its body`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while let request = connection.readRequest() {
           if connection.number == 1 && request.hasPrefix("PUT") { return }
           connection.answer(request)
@@ -300,13 +300,13 @@ extension TransportTests {
     }
 
     @Test(.conformance(63)) func `A POST whose connection breaks is not repeated`() async throws {
-      let server = RawServer { connection in _ = connection.readRequest() }
+      let server = try RawServer { connection in _ = connection.readRequest() }
       _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
       #expect(server.connectionCount == 1)
     }
 
     @Test func `A misdirected POST is sent once`() async throws {
-      let server = TestServer { _ in .init(status: 421) }
+      let server = try TestServer { _ in .init(status: 421) }
       _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
       #expect(server.requests.count == 1)
     }
@@ -315,7 +315,7 @@ extension TransportTests {
 
 private func refuseLargeBody(announced: Bool) async throws {
   let size = 50 << 20
-  let server = RawServer { connection in
+  let server = try RawServer { connection in
     guard connection.readRequest() != nil else { return }
     let framing = announced ? "Content-Length: \(size)" : "Transfer-Encoding: chunked"
     connection.write("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n")

@@ -8,8 +8,8 @@ struct TestProxy: Sendable {
   var port: UInt16 { server.port }
   var requests: [String] { server.requests }
 
-  init(answer: String? = nil) {
-    server = RawServer(nil) { connection in
+  init(answer: String? = nil) throws {
+    server = try RawServer(nil) { connection in
       guard let request = connection.readRequest() else { return }
       if let answer {
         connection.write(answer)
@@ -31,8 +31,8 @@ extension TransportTests {
   @Suite struct ProxyTests {
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
     func `The proxy of the environment is used`(_ variable: String) async throws {
-      let proxy = TestProxy()
-      let server = TestServer { _ in .init(body: [65]) }
+      let proxy = try TestProxy()
+      let server = try TestServer { _ in .init(body: [65]) }
       for prefix in ["http://", ""] {
         let transport = try makeTransport([variable: "\(prefix)127.0.0.1:\(proxy.port)"])
         // The proxy resolves the name.
@@ -52,9 +52,9 @@ extension TransportTests {
       ("127.0.0.1", false),
     ])
     func `Only hosts in no_proxy are reached directly`(_ exceptions: String, _ isDirect: Bool) async throws {
-      let server = TestServer { _ in .init(body: [65]) }
+      let server = try TestServer { _ in .init(body: [65]) }
       for variable in ["no_proxy", "NO_PROXY"] {
-        let proxy = TestProxy()
+        let proxy = try TestProxy()
         let transport = try proxy.transport(exceptions: [variable: exceptions])
         #expect(try await transport.send(get(server.port)).text == "A")
         #expect(proxy.requests.count == (isDirect ? 0 : 1))
@@ -62,8 +62,8 @@ extension TransportTests {
     }
 
     @Test func `Credentials are sent to the proxy only`() async throws {
-      let proxy = TestProxy()
-      let server = TestServer { _ in .init(body: [65]) }
+      let proxy = try TestProxy()
+      let server = try TestServer { _ in .init(body: [65]) }
       let transport = try proxy.transport(user: "user:p%40ss@")
       #expect(try await transport.send(get(server.port)).text == "A")
       // Base64 of user:p@ss.
@@ -73,7 +73,7 @@ extension TransportTests {
 
     @Test(arguments: ["407 Proxy Authentication Required", "403 Forbidden", "502 Bad Gateway"])
     func `A proxy's refusal is not the server's response`(_ status: String) async throws {
-      let proxy = TestProxy(
+      let proxy = try TestProxy(
         answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")
       let transport = try proxy.transport(user: "user:secret@")
       let text = try await failure(transport, get(443), is: HTTPTransportError.cannotConnect)
@@ -88,15 +88,15 @@ extension TransportTests {
     }
 
     @Test func `The server's certificate is checked through the proxy`() async throws {
-      let proxy = TestProxy()
-      let server = TestServer(TestCertificates.shared.expired) { _ in .init() }
+      let proxy = try TestProxy()
+      let server = try TestServer(TestCertificates.shared.expired) { _ in .init() }
       let text = try await failure(
         proxy.transport(), get(server.port), is: HTTPTransportError.untrustedServer)
       #expect(text.contains("expired"))
     }
 
     @Test func `The timeout includes a silent proxy`() async throws {
-      let proxy = RawServer(nil) {
+      let proxy = try RawServer(nil) {
         _ = $0.readRequest(); _ = $0.read()
       }
       let transport = try makeTransport(["https_proxy": "http://127.0.0.1:\(proxy.port)"])
@@ -127,7 +127,7 @@ private func sendThroughTLS() async throws {
   g_tls_backend_set_default_database(
     g_tls_backend_get_default(),
     UnsafeMutableRawPointer(authorities).assumingMemoryBound(to: GTlsDatabase.self))
-  let proxy = RawServer { connection in
+  let proxy = try RawServer { connection in
     if connection.readRequest() != nil {
       connection.write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
     }
@@ -143,8 +143,8 @@ private func sendWithoutSettings(hasProxy: Bool) async throws {
   setenv("XDG_DATA_DIRS", "/proc/nonexistent", 1)
   setenv("XDG_DATA_HOME", "/proc/nonexistent", 1)
   for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
-  let proxy = TestProxy()
-  let server = TestServer { _ in .init(body: [65]) }
+  let proxy = try TestProxy()
+  let server = try TestServer { _ in .init(body: [65]) }
   let transport = try makeTransport(hasProxy ? ["https_proxy": "http://127.0.0.1:\(proxy.port)"] : [:])
   #expect(try await transport.send(get(server.port)).text == "A")
   #expect(proxy.requests.count == (hasProxy ? 1 : 0))

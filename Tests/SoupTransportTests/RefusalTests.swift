@@ -4,7 +4,7 @@ import TestSupport
 extension TransportTests {
   @Suite struct RefusalTests {
     @Test(.conformance(47)) func `An http URL is refused before anything is sent`() async throws {
-      let server = RawServer(nil) { _ in }
+      let server = try RawServer(nil) { _ in }
       let transport = try makeTransport()
       for scheme in ["http", "HTTP", "ftp", "", nil] as [String?] {
         var request = get(server.port)

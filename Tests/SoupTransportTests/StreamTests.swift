@@ -7,7 +7,7 @@ extension TransportTests {
   @Suite struct StreamTests {
     @Test func `Each part of a response is delivered when it arrives`() async throws {
       let isTaken = DispatchSemaphore(value: 0)
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in 0..<5 {
@@ -46,7 +46,7 @@ extension TransportTests {
 
     @Test func `Stopping to read a stream ends the exchange, also the transport's last`() async throws {
       let ended = Mutex(0)
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
         while connection.read() != nil {}
@@ -60,7 +60,7 @@ extension TransportTests {
     }
 
     @Test func `Streams keep no other request waiting`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard let request = connection.readRequest() else { return }
         guard request.contains("/stream") else { return _ = connection.answer("hello") }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
@@ -84,7 +84,7 @@ extension TransportTests {
     }
 
     @Test func `A stream ends with its task, and a truncated one is an error`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         guard connection.readRequest() != nil else { return }
         connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
         if connection.number > 1 { _ = connection.read() }
@@ -98,7 +98,7 @@ extension TransportTests {
     @Test func `Plaintext HTTP is for loopback only, where allowed, and bypasses proxies`()
       async throws
     {
-      let server = RawServer(nil) { connection in
+      let server = try RawServer(nil) { connection in
         while connection.readRequest() != nil { connection.answer("hello") }
       }
       func request(_ host: String) -> HTTPTransportRequest {
@@ -123,7 +123,7 @@ extension TransportTests {
     }
 
     @Test func `An idempotent request uses a kept connection`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while connection.readRequest() != nil { connection.answer("hello") }
       }
       let transport = try makeTransport()
@@ -136,7 +136,7 @@ extension TransportTests {
     }
 
     @Test func `A connection that has sent chunks is kept if the receiver checks their end`() async throws {
-      let server = RawServer { connection in
+      let server = try RawServer { connection in
         while connection.readRequest() != nil {
           connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
           connection.write("4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n")

@@ -5,8 +5,8 @@ extension RawServer {
   convenience init(
     _ files: TestCertificates.Files? = TestCertificates.shared.good, offersHTTP2: Bool = false,
     _ serve: @escaping @Sendable (RawConnection) -> Void
-  ) {
-    self.init(certificate: files.map { ($0.certificate, $0.key) }, offersHTTP2: offersHTTP2, serve)
+  ) throws {
+    try self.init(certificate: files.map { ($0.certificate, $0.key) }, offersHTTP2: offersHTTP2, serve)
   }
 }
 
@@ -49,8 +49,8 @@ struct TestServer: Sendable {
   init(
     _ files: TestCertificates.Files = TestCertificates.shared.good,
     _ answer: @escaping @Sendable (Request) -> Reply
-  ) {
-    server = RawServer(files) { connection in
+  ) throws {
+    server = try RawServer(files) { connection in
       while let text = connection.readRequest() {
         let request = Request(text, connection.number)
         let reply = answer(request)

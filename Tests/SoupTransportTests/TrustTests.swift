@@ -7,7 +7,7 @@ extension TransportTests {
     let certificates = TestCertificates.shared
 
     private func problem(_ files: TestCertificates.Files, caBundle: String?) async throws -> String {
-      let server = TestServer(files) { _ in .init() }
+      let server = try TestServer(files) { _ in .init() }
       let transport = try SoupHTTPTransport(caBundle: caBundle, environment: [:])
       let text = try await failure(transport, get(server.port), is: HTTPTransportError.untrustedServer)
       #expect(server.requests.isEmpty)
@@ -22,7 +22,7 @@ extension TransportTests {
         #expect(text.contains("authority that is not trusted"))
         #expect(text.contains("LLAVERO_CA_BUNDLE"))
       }
-      let server = TestServer(certificates.good) { _ in .init() }
+      let server = try TestServer(certificates.good) { _ in .init() }
       let transport = try SoupHTTPTransport(environment: [:], caBundleVariable: "OWN_CA")
       let text = try await failure(transport, get(server.port), is: HTTPTransportError.untrustedServer)
       #expect(text.contains("have OWN_CA name a file"))
@@ -40,7 +40,7 @@ extension TransportTests {
     @Test(.conformance(61), .fault("client cert"))
     func `A certificate for servers or for anything is accepted from a server`() async throws {
       for files in [certificates.forServers, certificates.forAnything] {
-        let server = TestServer(files) { _ in .init() }
+        let server = try TestServer(files) { _ in .init() }
         #expect(await failure(try makeTransport(), get(server.port)) == nil)
       }
     }
@@ -49,12 +49,12 @@ extension TransportTests {
     func `A server with a client certificate gets no request`(_ isTunnelled: Bool) async throws {
       let received = Mutex<[UInt8]>([])
       let ended = DispatchGroup()
-      let server = RawServer(certificates.forClients) { connection in
+      let server = try RawServer(certificates.forClients) { connection in
         ended.enter()
         defer { ended.leave() }
         while let part = connection.read() { received.withLock { $0 += part } }
       }
-      let proxy = TestProxy()
+      let proxy = try TestProxy()
       let transport = try makeTransport(isTunnelled ? ["https_proxy": "127.0.0.1:\(proxy.port)"] : [:])
       let errors = try await atOnce(0..<4) { _ in
         await failure(transport, get(server.port, fields: [.authorization: "secret"], timeout: .seconds(60)))
@@ -68,7 +68,7 @@ extension TransportTests {
     }
 
     @Test func `A server without TLS is not connected to`() async throws {
-      let server = RawServer(nil) { connection in
+      let server = try RawServer(nil) { connection in
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         _ = connection.read()
       }
@@ -89,7 +89,7 @@ extension TransportTests {
       ]
       var environment = names.mapValues { paths[$0] ?? "" }
       let argument = environment.removeValue(forKey: "argument")
-      let server = TestServer { _ in .init() }
+      let server = try TestServer { _ in .init() }
       let transport = try SoupHTTPTransport(caBundle: argument, environment: environment)
       #expect(try await transport.send(get(server.port)).head.status == .ok)
     }

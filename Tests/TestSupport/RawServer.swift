@@ -26,21 +26,31 @@ public final class RawServer: Sendable {
   public convenience init(
     certificate: (path: String, key: String)?, offersHTTP2: Bool = false,
     _ serve: @escaping @Sendable (RawConnection) -> Void
-  ) {
-    let socket = existing(
-      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, nil))
-    let address = existing(g_inet_socket_address_new_from_string("127.0.0.1", 0))
-    g_socket_bind(socket, address, 1, nil)
-    g_object_unref(UnsafeMutableRawPointer(address))
-    g_socket_listen(socket, nil)
-    let local = UnsafeMutableRawPointer(existing(g_socket_get_local_address(socket, nil)))
-    defer { g_object_unref(local) }
-    let identity = certificate.map {
-      GObjectReference(taking: existing(g_tls_certificate_new_from_files($0.path, $0.key, nil)))
+  ) throws {
+    let (socket, port) = try Self.listenAtFreePort()
+    let identity = try certificate.map { files in
+      try existing("a certificate from \(files.path)") {
+        g_tls_certificate_new_from_files(files.path, files.key, $0)
+      }
     }
-    self.init(
-      socket, port: g_inet_socket_address_get_port(local.assumingMemoryBound(to: GInetSocketAddress.self)),
-      path: "", identity, offersHTTP2: offersHTTP2, serve)
+    self.init(socket, port: port, path: "", identity, offersHTTP2: offersHTTP2, serve)
+  }
+
+  private static func listenAtFreePort() throws -> (socket: GObjectReference<GSocket>, port: UInt16) {
+    let socket = try existing("a socket") {
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, $0)
+    }
+    let address = try existing("an address") { _ in g_inet_socket_address_new_from_string("127.0.0.1", 0) }
+    do {
+      _ = try withGError { g_socket_bind(socket.pointer, address.pointer, 1, $0) }
+      _ = try withGError { g_socket_listen(socket.pointer, $0) }
+    } catch {
+      throw SetUpFailure("listen at 127.0.0.1: \(error)")
+    }
+    let local = try existing("the address of a socket") { g_socket_get_local_address(socket.pointer, $0) }
+    let port = g_inet_socket_address_get_port(
+      UnsafeMutableRawPointer(local.pointer).assumingMemoryBound(to: GInetSocketAddress.self))
+    return (socket, port)
   }
 
   /// Makes the socket and starts to accept connections there.
@@ -49,7 +59,7 @@ public final class RawServer: Sendable {
     guard listen(descriptor, 128) == 0, let socket = g_socket_new_from_fd(descriptor, nil) else {
       throw SetUpFailure("listen at \(path): \(String(cString: strerror(errno)))")
     }
-    self.init(socket, port: 0, path: path, nil, offersHTTP2: false, serve)
+    self.init(GObjectReference(taking: socket), port: 0, path: path, nil, offersHTTP2: false, serve)
   }
 
   /// Answers each request by what a closure says to its target: a status, more lines of the header, and the body.
@@ -67,11 +77,11 @@ public final class RawServer: Sendable {
   }
 
   private init(
-    _ socket: UnsafeMutablePointer<GSocket>, port: UInt16, path: String,
+    _ socket: GObjectReference<GSocket>, port: UInt16, path: String,
     _ identity: GObjectReference<GTlsCertificate>?, offersHTTP2: Bool,
     _ serve: @escaping @Sendable (RawConnection) -> Void
   ) {
-    (self.port, self.path, self.socket) = (port, path, GObjectReference(taking: socket))
+    (self.port, self.path, self.socket) = (port, path, socket)
     // Without the server, which ends them.
     DispatchQueue(label: "raw-accept").async { [socket = self.socket, cancellable, connections, log] in
       while let client = g_socket_accept(socket.pointer, cancellable.pointer, nil) {
@@ -81,12 +91,16 @@ public final class RawServer: Sendable {
         }
         let client = GObjectReference(taking: client)
         DispatchQueue(label: "raw-connection").async {
-          let connection = RawConnection(
-            client, identity, offersHTTP2: offersHTTP2, number: number, until: cancellable
-          ) { request in log.change { $0.append((request, number)) } }
-          guard let connection else { return }
-          serve(connection)
-          connection.close()
+          do {
+            let connection = try RawConnection(
+              client, identity, offersHTTP2: offersHTTP2, number: number, until: cancellable
+            ) { request in log.change { $0.append((request, number)) } }
+            guard let connection else { return }
+            serve(connection)
+            connection.close()
+          } catch {
+            Issue.record(error)
+          }
         }
       }
     }
@@ -143,24 +157,28 @@ public final class RawConnection: @unchecked Sendable {
   private let stopped: Cancellable
   private let note: @Sendable (String) -> Void
 
+  /// `nil` where the client refuses TLS, such as for the certificate.
   fileprivate init?(
     _ socket: GObjectReference<GSocket>, _ identity: GObjectReference<GTlsCertificate>?, offersHTTP2: Bool,
     number: Int, until stopped: Cancellable, note: @escaping @Sendable (String) -> Void
-  ) {
+  ) throws {
     self.number = number
     self.socket = socket
     self.stopped = stopped
     self.note = note
-    let plain = existing(g_socket_connection_factory_create_connection(socket.pointer))
+    guard let plain = g_socket_connection_factory_create_connection(socket.pointer) else {
+      throw SetUpFailure("a connection has no stream")
+    }
     let plainStream = UnsafeMutableRawPointer(plain).assumingMemoryBound(to: GIOStream.self)
     guard let identity else {
       stream = GObjectReference(taking: plainStream)
       return
     }
     defer { g_object_unref(plain) }
-    let tls = UnsafeMutableRawPointer(
-      existing(g_tls_server_connection_new(plainStream, identity.pointer, nil)))
-    stream = GObjectReference(taking: tls.assumingMemoryBound(to: GIOStream.self))
+    stream = try existing("a connection over TLS") {
+      g_tls_server_connection_new(plainStream, identity.pointer, $0)
+    }
+    let tls = UnsafeMutableRawPointer(stream.pointer)
     if offersHTTP2 {
       "h2".withCString { name in
         var names = [Optional(name), nil]
@@ -233,7 +251,7 @@ public final class RawConnection: @unchecked Sendable {
 
   /// Joins this connection with one to `host` until either ends.
   public func tunnel(to host: String, port: UInt16) {
-    let client = existing(g_socket_client_new())
+    guard let client = g_socket_client_new() else { return }
     defer { g_object_unref(client) }
     guard let connection = g_socket_client_connect_to_host(client, host, port, stopped.pointer, nil) else {
       return
@@ -256,7 +274,14 @@ public final class RawConnection: @unchecked Sendable {
   }
 }
 
-private func existing<T>(_ object: T?) -> T {
-  guard let object else { fatalError("no server for the test") }
-  return object
+/// What GIO makes.
+private func existing<T>(
+  _ what: String, _ make: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> UnsafeMutablePointer<T>?
+) throws -> GObjectReference<T> {
+  do {
+    if let object = try withGError(make) { return GObjectReference(taking: object) }
+  } catch {
+    throw SetUpFailure("\(what): \(error)")
+  }
+  throw SetUpFailure("\(what): \(GLibError.unexplained)")
 }
