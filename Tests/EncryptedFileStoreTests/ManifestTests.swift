@@ -124,7 +124,9 @@ struct ManifestTests {
   func `A name that cannot be removed keeps nothing else`() async throws {
     let path = fixture.path(ShardID(rawValue: String(repeating: "0", count: 32)))
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    try #require(mount("tmpfs", path, "tmpfs", 0, nil) == 0)
+    guard mount("tmpfs", path, "tmpfs", 0, nil) == 0 else {
+      throw SetUpFailure("mount at \(path): \(String(cString: strerror(errno)))")
+    }
     defer { umount2(path, Int32(MNT_DETACH)) }
     let error = await expectCacheError(.unavailable) {
       try await fixture.store.remove(.everything, in: fixture.group)

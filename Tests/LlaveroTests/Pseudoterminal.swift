@@ -28,10 +28,6 @@ struct Screening {
 }
 
 extension Tool {
-  private struct Failure: Error {
-    let description: String
-  }
-
   /// Runs a command in the tool's group on a terminal of its own, which echoes what the person types: something at
   /// once, and answers to questions, a control character without the Enter. `asked` is called before each answer with the
   /// tool's process.
@@ -44,23 +40,23 @@ extension Tool {
       inGroup(arguments), columns: columns, typing: typing, with: changes
     ) { _, process in
       guard let answer = answers.popFirst() else { return nil }
-      try asked(process())
+      try asked(#require(process(), "The tool has ended."))
       return answer.unicodeScalars.last.map { $0.value < 32 } == true ? answer : answer + "\n"
     }
   }
 
   /// Runs a command on a terminal of its own. `answer` says what the person types at each question, for which it gets
-  /// what the terminal has shown so far and, if it asks for that, the tool's process.
+  /// what the terminal has shown so far and, if it asks for that, the tool's process; `nil` once it has ended.
   func onTerminal(
     _ arguments: [String], columns: Int = 80, typing: String = "", with changes: [String: String?] = [:],
-    answer: (_ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
+    answer: (_ shown: String, _ process: @escaping () -> pid_t?) throws -> String?
   ) throws -> Screening {
     let main = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     defer { close(main) }
     // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, macros that Swift does not import.
     var (unlocked, number) = (Int32(0), Int32(-1))
     guard ioctl(main, 0x4004_5431, &unlocked) == 0, ioctl(main, 0x8004_5430, &number) == 0 else {
-      throw Failure(description: "no pseudoterminal: \(errno)")
+      throw SetUpFailure("no pseudoterminal: \(String(cString: strerror(errno)))")
     }
     let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var size = winsize(ws_row: 50, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
@@ -76,10 +72,9 @@ extension Tool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       var event = pollfd(fd: main, events: Int16(typed.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0)
-      guard poll(&event, 1, 300_000) > 0 else {
-        child.end()
-        throw Failure(description: "the tool was silent for 300 s")
-      }
+      let isReady = poll(&event, 1, 300_000) > 0
+      if !isReady { child.end() }
+      try #require(isReady, "The tool was silent for 300 s.")
       if Int32(event.revents) & POLLOUT != 0, !typed.isEmpty {
         // A paste may exceed the terminal's buffer.
         let count = typed.withUnsafeBytes { write(main, $0.baseAddress, $0.count) }
@@ -93,7 +88,7 @@ extension Tool {
       // Text typed before a prompt for a secret is discarded.
       let question = String(decoding: output.suffix(2), as: UTF8.self)
       if [": ", "] "].contains(question),
-        let answer = try answer(String(decoding: output, as: UTF8.self), { try Self.child(of: child.pid) })
+        let answer = try answer(String(decoding: output, as: UTF8.self), { Self.child(of: child.pid) })
       {
         typed += Array(answer.utf8)
       }
@@ -103,13 +98,10 @@ extension Tool {
     return Screening(status: child.wait(), text: String(decoding: output, as: UTF8.self), echoes: echoes)
   }
 
-  /// The one process that another has started.
-  private static func child(of process: pid_t) throws -> pid_t {
-    let children = try String(
-      decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/task/\(process)/children")), as: UTF8.self)
-    guard let child = children.split(separator: " ").first.flatMap({ pid_t($0) }) else {
-      throw Failure(description: "\(process) has no child")
-    }
-    return child
+  /// The one process that another has started; `nil` once it has ended.
+  private static func child(of process: pid_t) -> pid_t? {
+    let children = try? Data(contentsOf: URL(filePath: "/proc/\(process)/task/\(process)/children"))
+    return String(decoding: children ?? Data(), as: UTF8.self).split(separator: " ").first
+      .flatMap { pid_t($0) }
   }
 }

@@ -33,7 +33,7 @@ struct RemoteBrowserTests {
   /// Signs in on a terminal, without a browser. `answer` gets the address that is shown.
   private func logIn(
     _ arguments: String..., with changes: [String: String?] = [:],
-    answer: (_ page: String, _ shown: String, _ process: @escaping () throws -> pid_t) throws -> String?
+    answer: (_ page: String, _ shown: String, _ process: @escaping () -> pid_t?) throws -> String?
   ) throws -> Screening {
     let remote: [String: String?] = ["BROWSER": nil, "SSH_CONNECTION": nil]
     return try tool.onTerminal(["login"] + arguments, with: remote.merging(changes) { $1 }) {
@@ -141,7 +141,7 @@ struct RemoteBrowserTests {
     lab.configure { $0.authorize = .page }
     let screen = try logIn("--no-browser") { _, _, process in
       // It may have ended when this is called again.
-      if let process = try? process() { kill(process, signal) }
+      if let process = process() { kill(process, signal) }
       return nil
     }
     if signal != SIGQUIT {

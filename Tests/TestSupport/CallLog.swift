@@ -2,8 +2,6 @@ import GLibSupport
 import Glibc
 package import PrivateSession
 
-private struct MonitorEnded: Error {}
-
 extension PrivateKeyring {
   /// The names of the methods that were called over the bus while `body` ran, by everybody.
   package func logOfCalls(_ body: () async throws -> Void) async throws -> [String] {
@@ -16,7 +14,7 @@ extension PrivateKeyring {
     while true {
       let line = output.readLine()
       if line.contains("NameLost") { break }
-      if line.isEmpty { throw MonitorEnded() }
+      if line.isEmpty { throw SetUpFailure("dbus-monitor ended") }
     }
     try await body()
     let (bus, cancellable) = try connect()
@@ -24,7 +22,7 @@ extension PrivateKeyring {
     var methods: [String] = []
     while true {
       guard let method = output.readLine().split(separator: "\t").last else {
-        throw MonitorEnded()
+        throw SetUpFailure("dbus-monitor ended")
       }
       // Hello is this last connection's too.
       if method == "GetId" { return methods.dropLast(methods.last == "Hello" ? 1 : 0) }

@@ -62,8 +62,9 @@ extension BusConnection {
       if let handler = $0 { Unmanaged<Handler>.fromOpaque(handler).release() }
     }
     for name in names {
-      _ = try ask(
+      let reply = try ask(
         "RequestName", [.string(name), .uint32(4)], reply: "(u)", Cancellable(timeout: .seconds(120)))
+      guard reply?.uint32 == 1 else { throw SetUpFailure("\(name) is not free on the bus") }
     }
   }
 

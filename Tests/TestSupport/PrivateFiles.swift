@@ -1,5 +1,4 @@
 import Glibc
-import Testing
 
 /// The permissions of a file, of a link its own.
 package func mode(of path: String) -> mode_t? {
@@ -12,5 +11,7 @@ package func writePrivate(_ bytes: [UInt8], to path: String) throws {
   // A child that another test is starting must not keep it open.
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
   defer { close(file) }
-  try #require(write(file, bytes, bytes.count) == bytes.count)
+  guard write(file, bytes, bytes.count) == bytes.count else {
+    throw SetUpFailure("write to \(path): \(String(cString: strerror(errno)))")
+  }
 }
