@@ -67,12 +67,19 @@ struct UnreachableKeyringTests {
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
+  @Test(.fault("stopped"))
+  func `A daemon that does not respond is waited for until the timeout`() async throws {
+    try await expectTimeouts(of: .gnomeKeyring)
+  }
+
   @Test(
     .fault("stopped", "KWallet"),
-    arguments: [KeyringProvider.gnomeKeyring, .kwallet].filter(\.isInstalled))
-  func `A daemon that does not respond is waited for until the timeout`(
-    _ provider: KeyringProvider
-  ) async throws {
+    .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
+  func `KWallet that does not respond is waited for until the timeout`() async throws {
+    try await expectTimeouts(of: .kwallet)
+  }
+
+  private func expectTimeouts(of provider: KeyringProvider) async throws {
     let fixture = try Fixture(timeout: .seconds(1), provider: provider)
     let patient = fixture.otherCache()
     try await patient.save(token)
