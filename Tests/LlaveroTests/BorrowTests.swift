@@ -108,7 +108,8 @@ struct BorrowTests {
     try tool.files.file("llavero/config", "[llavero]\ngraph-url = \(Lab.current.graphURL)\n", mode: 0o600)
     let configured = Self.nothing.merging(
       [
-        "LLAVERO_GRAPH_URL": nil, "XDG_CONFIG_HOME": tool.files.path, "https_proxy": "http://127.0.0.1:1",
+        "LLAVERO_GRAPH_URL": nil, "XDG_CONFIG_HOME": tool.files.path,
+        "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
         "no_proxy": "localhost",
       ]
     ) { $1 }

@@ -449,7 +449,7 @@ struct DoctorTests {
 
   @Test func `Faults of other programs are reported, also without a keyring`() throws {
     try home.file(".azure/msal_token_cache.json", Sample.faulty, mode: 0o600)
-    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     let tool = try Tool(on: PrivateKeyring(startingDaemon: false))
 
     let report = try examine(tool)

@@ -54,7 +54,7 @@ struct FormerCommandTests {
   }
 
   @Test func `sources --fix removes a lock that was left behind, and no plaintext`() throws {
-    let lock = try tool.files.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    let lock = try tool.files.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     let fixed = try tool.json("sources", "--fix")["sources"]?[0]?["findings"]
     #expect(fixed?.arrayValue?.compactMap { $0["fixed"] } == [.bool(true), .bool(false)])
     #expect(access(lock, F_OK) != 0)

@@ -32,7 +32,7 @@ struct PeerCacheTests {
 
   @Test func `A plaintext cache is listed with its problems and without its tokens`() throws {
     try writeAzureCLI(mode: 0o644)
-    try tool.files.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    try tool.files.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     let found = try #require(try source("azure-cli"))
     #expect(found["is_encrypted"] == .bool(false) && found["path"] == .string(azure))
     #expect(found["accounts"] == .integer(2) && found["records"] == .integer(10))
@@ -54,7 +54,7 @@ struct PeerCacheTests {
     // On another file system than the container's own, as a home directory from outside is.
     let home = try TemporaryDirectory(in: "/dev/shm")
     try home.file(".azure/msal_token_cache.json", Sample.cache)
-    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    let lock = try home.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     func kinds() throws -> [String] {
       let result = try Child.run(
         "unshare", ["--pid", "--fork", "--mount-proc", Tool.path, "adopt", "--json"],
@@ -68,7 +68,7 @@ struct PeerCacheTests {
     #expect(try !kinds().contains("stale_lock"))
     try home.file(".azure/msal_token_cache.json.lockfile", "1 \(Tool.path)")
     #expect(try kinds().contains("stale_lock"))
-    try home.file(".azure/msal_token_cache.json.lockfile", "999999 python")
+    try home.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
     #expect(utimes(lock, old) == 0)
     #expect(try kinds().contains("stale_lock"))
@@ -76,7 +76,7 @@ struct PeerCacheTests {
 
   @Test(.fault("json warning")) func `A failed fix is a warning, and the rest is fixed`() throws {
     try writeAzureCLI(mode: 0o644)
-    let lock = try tool.files.file(".azure/msal_token_cache.bin.lockfile", "999999 python")
+    let lock = try tool.files.file(".azure/msal_token_cache.bin.lockfile", "\(missingProcess) python")
     // As a reader holds it.
     let descriptor = open(lock, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
@@ -283,7 +283,7 @@ struct PeerCacheTests {
     try writeAzureCLI()
     try tool.load([Sample.refreshToken("carols", "9.x", Sample.mail)])
     for command in [["export", "azure-cli"], ["adopt", "azure-cli", "--yes"]] {
-      let leftover = try tool.files.file(".azure/msal_token_cache.json.999999.new", Sample.cache)
+      let leftover = try tool.files.file(".azure/msal_token_cache.json.\(missingProcess).new", Sample.cache)
       try tool(command).exits(0)
       #expect(access(leftover, F_OK) != 0)
     }
@@ -415,7 +415,7 @@ struct PeerCacheTests {
   @Test(.fault("no directory")) func `A cache at a path without a directory is locked`() throws {
     try tool.files.file("cache.json", Sample.cache)
     // Of a dead process: the next holder removes it.
-    let lock = try tool.files.file("cache.json.lockfile", "999999 python")
+    let lock = try tool.files.file("cache.json.lockfile", "\(missingProcess) python")
     let script = #"cd "$1" && exec "$0" import file --location cache.json --group "$GROUP""#
     try tool.shell(script, [tool.files.path]).exits(0)
     #expect(access(lock, F_OK) != 0)

@@ -71,27 +71,27 @@ struct PeerLockTests {
   func `On a network file system a file with an unknown process ID is held for a while`() throws {
     let export = try TemporaryDirectory()
     let mount = try NetworkMount(.withLocks, of: export.path)
-    let path = try export.file("cache.lockfile", "999999 elsewhere")
+    let path = try export.file("cache.lockfile", "\(missingProcess) elsewhere")
     let file = mount.path + "/cache.lockfile"
     #expect(throws: CacheError(.timedOut, "")) { try take([file], timeout: .milliseconds(20)).release() }
     #expect(PeerLock.deadHolder(of: file) == nil)
-    #expect(PeerLock.deadHolder(of: path)?.pid == 999999)
+    #expect(PeerLock.deadHolder(of: path)?.pid == missingProcess)
     // The first process of another container has the number of the first of this one.
     try Data("\(getpid()) elsewhere".utf8).write(to: URL(fileURLWithPath: path))
     #expect(throws: CacheError(.timedOut, "")) { try take([file], timeout: .milliseconds(20)).release() }
-    _ = try export.file("cache.lockfile", "999999 elsewhere")
+    _ = try export.file("cache.lockfile", "\(missingProcess) elsewhere")
     let old = [timeval(tv_sec: time(nil) - 600, tv_usec: 0), timeval(tv_sec: time(nil) - 600, tv_usec: 0)]
     #expect(utimes(path, old) == 0)
-    #expect(PeerLock.deadHolder(of: file)?.pid == 999999)
+    #expect(PeerLock.deadHolder(of: file)?.pid == missingProcess)
     try take([file], timeout: .milliseconds(20)).release()
     #expect(access(path, F_OK) != 0)
   }
 
   @Test func `The holder of flock holds the lock, whatever the file says`() throws {
-    _ = try directory.file("cache.lockfile", "999999 gone")
+    _ = try directory.file("cache.lockfile", "\(missingProcess) gone")
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     try #require(flock(descriptor, LOCK_EX) == 0)
-    #expect(isLocked(by: "process 999999"))
+    #expect(isLocked(by: "process \(missingProcess)"))
     #expect(PeerLock.deadHolder(of: path) == nil)
     // Closing alone would not unlock: a child that another test starts has the file open, too, for a moment.
     flock(descriptor, LOCK_UN)
