@@ -33,11 +33,14 @@ import LabSupport
   }
 
   @Test func `Polling too fast is slow_down, where the lab is set to check it`() async throws {
-    lab.configure { $0.enforceDeviceInterval = true }
+    lab.configure {
+      $0.enforceDeviceInterval = true
+      $0.deviceInterval = 600
+    }
     let flow = try await lab.begin()
     #expect(try await lab.poll(flow)["error"] == "authorization_pending")
     #expect(try await lab.poll(flow)["error"] == "slow_down")
-    lab.configure { $0.clockSkew = 6 }
+    lab.configure { $0.clockSkew = 601 }
     #expect(try await lab.poll(flow)["error"] == "authorization_pending")
   }
 
