@@ -214,7 +214,7 @@ let package = Package(
       ],
       path: "Tests/LabSupport", swiftSettings: common),
     .testTarget(
-      name: "GLibSupportTests", dependencies: ["CGLib", "GLibSupport", "TestSupport"],
+      name: "GLibSupportTests", dependencies: ["Worker", "CGLib", "GLibSupport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "SecretServiceTests",

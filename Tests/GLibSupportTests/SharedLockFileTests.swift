@@ -71,32 +71,29 @@ struct SharedLockFileTests {
     #expect(file.generation == start + 4)
   }
 
-  // With Swift 6.2 a test's process is told nothing.
-  #if compiler(>=6.3)
-    @Test func `The counter is shared with other processes`() async throws {
-      let file = try scratch.open()
-      let start = file.generation
-      await Self.count(in: scratch.locks)
-      #expect(file.generation == start + 2 * 2000)
-    }
+  @Test func `The counter is shared with other processes`() async throws {
+    let file = try scratch.open()
+    let start = file.generation
+    try await count(processes: 1)
+    #expect(file.generation == start + 2 * 2000)
+  }
 
-    @Test func `Processes that write at once lose no count`() async throws {
-      let file = try scratch.open()
-      let start = file.generation
-      let directory = scratch.locks
-      async let first: Void = Self.count(in: directory)
-      async let second: Void = Self.count(in: directory)
-      _ = await (first, second)
-      #expect(file.generation == start + 2 * 2 * 2000)
-    }
+  @Test func `Processes that write at once lose no count`() async throws {
+    let file = try scratch.open()
+    let start = file.generation
+    try await count(processes: 2)
+    #expect(file.generation == start + 2 * 2 * 2000)
+  }
 
-    private static func count(in directory: String) async {
-      await #expect(processExitsWith: .success) { [directory = directory as String] in
-        let file = try SharedLockFile(directory: directory, name: "group")
-        for _ in 0..<2000 { try file.write() }
-      }
+  /// Has processes begin and end 2000 writes each, all at once.
+  private func count(processes: Int) async throws {
+    let workers = try (0..<processes).map { _ in
+      try Worker([Worker.program, "count", scratch.locks, "2000"], environment: Child.plain)
     }
-  #endif
+    for worker in workers { #expect(await worker.nextLine() == "ready") }
+    let ends = try await atOnce(workers) { await $0.finish().status }
+    #expect(ends == Array(repeating: 0, count: processes))
+  }
 
   @Test func `Threads exclude each other, with one object and with two`() throws {
     let files = [try scratch.open(), try scratch.open()]

@@ -26,6 +26,8 @@ import WorkerSupport
 /// - `Worker residue <group> <name>` finds the token `<name>-0`, and writes how many tokens `<name>-…` as they
 ///   stand in the serialized cache that left in memory; then how many copies a `SecretBytes` left.
 /// - `Worker rounds <count>` saves and finds a token repeatedly, and writes its memory.
+/// - `Worker count <directory> <count>` begins and ends writes in the lock file `group` there, once its standard input has
+///   ended.
 struct CacheWork {
   let group: KeychainGroup
   let store: any CacheStore
@@ -75,6 +77,9 @@ struct CacheWork {
     case ("rounds", 2):
       guard let count = Int(arguments[1]) else { exit(64) }
       try await CacheWork(group: "org.example.rounds").runRounds(count)
+    case ("count", 3):
+      guard let count = Int(arguments[2]) else { exit(64) }
+      try countWrites(in: arguments[1], count)
     default: exit(64)
     }
   }
@@ -119,6 +124,18 @@ struct CacheWork {
         file.unlock()
       default: exit(64)
       }
+    }
+  }
+
+  private static func countWrites(in directory: String, _ count: Int) throws {
+    let file = try SharedLockFile(directory: directory, name: "group")
+    writeLine("ready")
+    while readLine() != nil {}
+    for _ in 0..<count {
+      try file.lock()
+      file.beginWrite()
+      file.endWrite()
+      file.unlock()
     }
   }
 
