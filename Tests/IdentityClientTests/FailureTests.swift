@@ -326,7 +326,7 @@ struct FailureTests {
     let own = TestClient("https://\(host)/adfs", kind: .adfs)
     let unreachable = HTTPTransportError.cannotFindHost("\(host): Error resolving proxy.contoso.test")
     own.transport.script { _ in .failure(unreachable) }
-    await expectError(.network) { try await own.signIn() }
+    await expectError(.network) { try await own.acquire() }
     #expect(own.log.text.contains("The server could not be reached."))
     #expect(!own.log.text.contains("proxy"))
     #expect(own.log.text.contains(host) == (host == "login.microsoftonline.com"))

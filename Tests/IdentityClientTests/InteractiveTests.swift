@@ -28,10 +28,6 @@ struct InteractiveTests {
     #expect(query["x-client-SKU"] == "Llavero")
     #expect(query["state"]?.utf8.count == 43)
     #expect(query["nonce"]?.utf8.count == 43)
-
-    // A program may set it, as with MSAL, but the listener reads only what we ask for.
-    try await test.signIn { $0.extraQueryParameters = ["response_mode": "fragment"] }
-    #expect(test.browser.lastQuery["response_mode"] == "form_post")
     #expect(test.browser.modes == [.formPost])
 
     let sent = try #require(test.transport.tokenRequests.first)
@@ -44,6 +40,11 @@ struct InteractiveTests {
     #expect(Data(sha256(Array(verifier.utf8))).base64URL == query["code_challenge"])
     #expect(sent.headers["x-client-current-telemetry"] == "4|167,0|")
     #expect(sent.form["client_secret"] == nil)
+  }
+
+  @Test func `A response mode of the application's fails no sign-in, and is not asked for`() async throws {
+    try await test.signIn { $0.extraQueryParameters = ["response_mode": "fragment"] }
+    #expect(test.browser.lastQuery["response_mode"] == "form_post")
   }
 
   @Test func `Every sign-in has a state, a nonce and a proof of its own`() async throws {

@@ -46,24 +46,27 @@ struct LenderTests {
     #expect(lender.calls.isEmpty)
   }
 
-  @Test(arguments: [LentThings.tenant, "33333333-3333-4333-8333-333333333333"])
+  private static let guestTenant = "33333333-3333-3333-3333-333333333333"
+
+  @Test(arguments: [TestPerson.alice.home, guestTenant])
   func `A client's tokens are those of the loan's authority and client`(_ tenant: String) async throws {
     let cache = TokenCacheAccessor(store: InMemoryStore())
-    for tenant in ["33333333-3333-4333-8333-333333333333", LentThings.tenant] {
-      let request = TokenRequest(
-        environment: "login.microsoftonline.com", clientID: TestLender.client,
-        homeAccountID: LentThings.account, realm: tenant)
-      try await cache.save(
-        TokenResponse(fields: ["access_token": .string("of \(tenant)"), "scope": "User.Read"]), for: request)
+    let request = TokenRequest(environment: TestPerson.alice.host, clientID: TestPerson.clientID)
+    for tenant in [Self.guestTenant, TestPerson.alice.home] {
+      var person = TestPerson.alice
+      person.tenant = tenant
+      let tokens = person.tokens(at: Date(), access: "of \(tenant)")
+      try await cache.save(TokenResponse(fields: tokens), for: request)
     }
-    let client = PublicClient(configuration: ClientConfiguration(clientID: TestLender.client), cache: cache)
+    let client = PublicClient(configuration: ClientConfiguration(clientID: TestPerson.clientID), cache: cache)
+    let account = try #require(try await client.accounts().first)
     func loan(_ clientID: String) throws -> Loan {
       try Loan(
-        scopes: [["User.Read"]], account: TestLender.alice, clientID: clientID,
-        authority: Authority("https://login.microsoftonline.com/\(tenant)"), duration: .seconds(60))
+        scopes: [["User.Read"]], account: account, clientID: clientID,
+        authority: Authority("https://\(TestPerson.alice.host)/\(tenant)"), duration: .seconds(60))
     }
-    let result = try await Lender.tokens(of: loan(TestLender.client), from: client)(["User.Read"], .ifNeeded)
-    #expect(result?.accessToken == "of \(tenant)")
+    let tokens = Lender.tokens(of: try loan(TestPerson.clientID), from: client)
+    #expect(try await tokens(["User.Read"], .never)?.accessToken == "of \(tenant)")
     #expect(throws: LendingError.self) {
       try Lender(loan("another"), at: .port(0), client: client)
     }
