@@ -131,6 +131,12 @@ struct PrivateDirectoryTests {
     chmod(path, 0o604)
     #expect(throws: PrivateFileError.notPrivate(path: path)) { try readPrivateFile(path, limit: 10) }
     #expect(try readPrivateFile(path, limit: 10, openToOthers: true) == [1, 2, 3])
+    for (owner, mode, user, expected) in [
+      (1000, 0o600, 1000, true), (1000, 0o640, 1000, false), (1001, 0o400, 1000, false),
+      (0, 0o440, 1000, true), (0, 0o444, 1000, false), (0, 0o460, 1000, false), (0, 0o440, 0, false),
+    ] as [(uid_t, mode_t, uid_t, Bool)] {
+      #expect(isPrivate(owner: owner, mode: mode, user: user) == expected, "\(owner) \(mode) \(user)")
+    }
   }
 
   @Test func `A missing directory is nil, and one that others may enter is refused`() throws {

@@ -81,6 +81,18 @@ struct ServiceCredentialTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
+  @Test func `For etcd it says how other machines get the key, and the unit has the password's credential`()
+    throws
+  {
+    let arguments = [
+      "setup", "--store", "etcd+https://etcd.example.com:2379/llavero", "--key", "credential:llavero",
+      "--credential-file", path, "--etcd-user", "llavero", "--etcd-password", "credential:etcd-password",
+    ]
+    try tool.run(arguments).exits(
+      0, showing: "  LoadCredentialEncrypted=etcd-password:/etc/credstore.encrypted/etcd-password\n",
+      saying: "Each machine needs this key", "systemd-creds decrypt --name=llavero '\(path)' - | ssh HOST")
+  }
+
   @Test func `A dry run makes no credential, and prints the unit`() throws {
     try setup("--client", "c", "--dry-run").exits(
       0, showing: "The key file \(path) would be made.", "  LoadCredentialEncrypted=llavero:")

@@ -118,7 +118,8 @@ package func isFile(_ path: String, openAs descriptor: Int32) -> Bool {
     && named.st_ino == open.st_ino
 }
 
-/// Reads a file that must belong to this user or to root and, unless `others` may read it, be closed to other users.
+/// Reads a file that must belong to this user or to root and, unless `others` may read it, be closed to other users. One of
+/// root's may be readable for its group: a secret that Kubernetes mounts for a pod's group always is.
 ///
 /// - Returns: `nil` if the file does not exist.
 /// - Throws: ``PrivateFileError``: `notPrivate`, `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
@@ -126,8 +127,14 @@ package func readPrivateFile(
   _ path: String, limit: Int, openToOthers others: Bool = false
 ) throws(PrivateFileError) -> [UInt8]? {
   try readFile(path, limit: limit) { status in
-    [geteuid(), 0].contains(status.st_uid) && (others || status.st_mode & 0o077 == 0)
+    isPrivate(owner: status.st_uid, mode: status.st_mode, user: geteuid(), openToOthers: others)
   }
+}
+
+/// Whether a file may hold a secret of a user.
+func isPrivate(owner: uid_t, mode: mode_t, user: uid_t, openToOthers others: Bool = false) -> Bool {
+  let forbidden: mode_t = owner != user ? 0o037 : 0o077
+  return [user, 0].contains(owner) && (others || mode & forbidden == 0)
 }
 
 /// Reads a regular file, by default of any owner. A named pipe or a device is refused: it may block, or never end.

@@ -80,12 +80,24 @@ struct ServiceCredential {
         : "Its encryption key belongs to root: run this command with sudo.")
   }
 
-  /// The lines of a service's unit: the credential, and the settings, since a service has no configuration. If it has files
+  /// What a key for several machines needs.
+  var copying: String {
+    let (name, path) = (shellQuoted(name), shellQuoted(path))
+    return """
+      Each machine needs this key, and none of its own. Copy it as root: systemd-creds decrypt --name=\(name) \(path) - \
+      | ssh HOST systemd-creds encrypt --name=\(name) --tpm2-pcrs= - \(path)
+      """
+  }
+
+  /// The lines of a service's unit: the credentials, and the settings, since a service has no configuration. If it has files
   /// in the store's default directory, the service gets one of its own.
   func unit(settings: [(setting: Setting, text: String)], hasFiles: Bool) -> [String] {
     var variables = settings.map { ($0.setting.variable, $0.text) }
     if hasFiles { variables.append(("XDG_DATA_HOME", "/var/lib/\(name)")) }
-    return ["[Service]", "LoadCredentialEncrypted=\(name):\(path.replacing("%", with: "%%"))"]
+    let others = Set(settings.map(\.text).filter { $0.hasPrefix("credential:") }.map { $0.dropFirst(11) })
+    let files = [(name, path)] + others.filter { $0 != name }.map { (String($0), "\(Self.directory)/\($0)") }
+    return ["[Service]"]
+      + files.map { "LoadCredentialEncrypted=\($0):\($1)".replacing("%", with: "%%") }
       + (hasFiles ? ["StateDirectory=\(name)"] : [])
       + variables.map { "Environment=" + Self.quoted("\($0)=\($1)") }
   }

@@ -77,6 +77,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       if !credential.isMade {
         result.keyFile = credential.path
         if !dryRun { result.warnings = try await credential.make() }
+        if store.settings.kind == .etcd { result.warnings.append(credential.copying) }
       }
       result.unit = credential.unit(
         settings: chosen, hasFiles: store.settings.address == .file(directory: nil))
