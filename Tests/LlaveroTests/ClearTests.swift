@@ -185,6 +185,29 @@ struct UnreadableItemTests {
     #expect(cleared["unreadable"] == .integer(0))
   }
 
+  @Test func `What a client's tokens were removed of is reported although more may be left`() throws {
+    let report = try tool("clear", "--client", Sample.mail, "--yes", "--json").exits(1, code: "damaged").json
+    #expect(report["removed"]?.arrayValue?.isEmpty == false)
+    #expect(report["problems"]?.arrayValue?.count == 2)
+    #expect(
+      try tool.json("list")["records"]?.arrayValue?.contains { $0["client_id"] == .string(Sample.mail) }
+        == false)
+  }
+
+  @Test func `JSON names what could not be read, wherever a command reads the group`() throws {
+    let id = try #require(tool.json("list")["records"]?.strings("id").first)
+    #expect(try tool.json("show", id)["problems"]?.arrayValue?.count == 2)
+    try tool("show", "ffffffffffff", "--json").exits(1, code: "damaged")
+    let file = tool.files.path + "/export.json"
+    for arguments in [["export", file], ["export", "azure-cli", "--dry-run"]] {
+      let report = try tool(arguments + ["--json"], with: ["HOME": tool.files.path]).exits(
+        1, code: "incomplete")
+      #expect(try report.json["problems"]?.arrayValue?.count == 2)
+    }
+    let preview = try tool("import", "-", "--dry-run", "--json", input: Sample.cache).exits(0).json
+    #expect(preview["problems"]?.arrayValue?.count == 2)
+  }
+
   @Test func `list --groups counts problems`() throws {
     let group = try #require(
       tool.json("list", "--groups")["groups"]?.arrayValue?.first { $0["group"] == .string(tool.group) })

@@ -60,12 +60,14 @@ struct ExportTests {
   @Test func `A dry run to a file prints the records and writes nothing`() throws {
     let path = tool.files.path + "/cache.json"
     let preview = try tool.json("export", path, "--dry-run")
-    #expect(preview.keys == ["dry_run", "group", "kept", "records", "saved"])
+    #expect(preview.keys == ["dry_run", "group", "kept", "problems", "records", "saved"])
     #expect(preview["saved"] == .integer(10) && preview["records"]?.arrayValue?.count == 10)
     #expect(access(path, F_OK) != 0)
     #expect(
       try tool.json("export", path)
-        == .object(["group": .string(tool.group), "kept": .integer(0), "saved": .integer(10)]))
+        == .object([
+          "group": .string(tool.group), "kept": .integer(0), "problems": .array([]), "saved": .integer(10),
+        ]))
     try tool("export", path, "--dry-run", "--json").exits(1, code: "unwritable")
   }
 

@@ -96,7 +96,8 @@ struct InspectionTests {
     #expect(text.standardOutput.contains(/expires_on +4102444800 \(2100-01-01T00:00:00Z\)\n/))
     #expect(text.standardOutput.contains(/secret +hidden, 15 characters\n/))
     let output = try tool.json("show", id)
-    #expect(output.keys == ["fields", "group", "hidden_fields", "record", "scopes", "seconds_left"])
+    #expect(
+      output.keys == ["fields", "group", "hidden_fields", "problems", "record", "scopes", "seconds_left"])
     #expect(output["hidden_fields"] == .array(["private_extra", "secret"]))
     #expect(output["scopes"] == .array(["User.Read", "Mail.Read"]))
     #expect((output["seconds_left"]?.numberValue ?? 0) > 0)

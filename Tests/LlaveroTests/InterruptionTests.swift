@@ -42,6 +42,37 @@ struct InterruptionTests {
     #expect(lab.requests(to: .token).count == seen + 1)
   }
 
+  @Test(.fault("Ctrl-C")) func `A doctor that is cancelled reports nothing of what it could not examine`()
+    throws
+  {
+    let isAsked = Watched(false)
+    let server = try RawServer(at: tool.files.path + "/silent") { connection in
+      isAsked.change { $0 = true }
+      _ = connection.readRequest()
+      _ = connection.readRequest()
+    }
+    let output = try Pipe()
+    let child = try tool.start(["doctor", "--json", "--from", "unix:\(server.path)"], output: output)
+    isAsked.wait { $0 }
+    child.signal(SIGINT)
+    #expect(child.wait() == 5)
+    #expect(output.remainingLines().isEmpty)
+  }
+
+  @Test(.fault("Ctrl-C")) func `A signal ends the wait for input, also before a store in etcd`() throws {
+    let (input, key) = (try Pipe(), try tool.files.keyFile())
+    let child = try tool.start(
+      [
+        "import", "-", "--store", "etcd+https://127.0.0.1:\(ReservedPort.refusing.number)/p", "--key",
+        "file:\(key)",
+      ], input: input)
+    // More than a pipe holds: when it is written, the tool has begun to read.
+    let part = [UInt8](repeating: UInt8(ascii: " "), count: 4096)
+    for _ in 0..<40 { #expect(write(input.writing, part, part.count) == part.count) }
+    child.signal(SIGTERM)
+    #expect(child.wait() == 128 + SIGTERM)
+  }
+
   @Test(.fault("Ctrl-C"))
   func `The two signals of timeout(1) are one, and the renewal is waited for`() async throws {
     try tool.logIn()

@@ -192,7 +192,7 @@ struct PeerCacheTests {
   @Test func `A preview changes nothing`() throws {
     try writeAzureCLI()
     let preview = try json("import", "azure-cli", "--dry-run")
-    #expect(preview.keys == ["dry_run", "group", "kept", "peer", "records", "saved"])
+    #expect(preview.keys == ["dry_run", "group", "kept", "peer", "problems", "records", "saved"])
     #expect(preview["saved"] == .integer(10) && preview["records"]?.arrayValue?.count == 10)
     #expect(try tool.exported() == .object([:]))
     #expect(try tool("import", "azure-cli").standardOutput.hasPrefix("10 records imported into"))
@@ -344,6 +344,17 @@ struct PeerCacheTests {
     #expect(access(file, F_OK) != 0)
     #expect(try tool.files.contents(".azure/msal_token_cache.json") == "secret-html")
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
+  }
+
+  @Test func `A cache whose account has an entry of a later version is skipped`() async throws {
+    let group = try KeychainGroup(tool.group)
+    let shard = ShardID(homeAccountID: Sample.alice, group: group).rawValue
+    try await tool.create(shard: shard, version: "2", secret: "later")
+    try writeAzureCLI()
+    let bob = try writeAzureAuth(Sample.cache([Sample.account(Sample.bob, "bob@contoso.example")]))
+    let report = try tool("adopt", "--all", "--yes", "--json").exits(1, code: "newer_version").json
+    #expect(report["failed"]?.strings("name") == ["azure-cli"])
+    #expect(report["adopted"]?.strings("path") == [bob])
   }
 
   @Test(.fault("adopt fails")) func `JSON lists each failure where all caches fail`() throws {

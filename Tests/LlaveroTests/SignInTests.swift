@@ -165,7 +165,8 @@ struct SignInTests {
     let tool = try Tool()
     let cache = Sample.cache([
       Sample.account(Sample.alice, "alice@contoso.example"),
-      Sample.accessToken("old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.past),
+      Sample.accessToken(
+        "old", Sample.alice, Sample.mail, "User.Read", expiresOn: Sample.past, extended: Sample.future),
     ])
     let states = #"{"\#(Sample.alice)": {"sign_in_state": "signed_in"}}"#
     let metadata = #"{"client_id": "\#(Sample.mail)", "account_metadata_map": \#(states)}"#

@@ -80,12 +80,20 @@ extension TokenCacheAccessor {
   ///   removed.
   @discardableResult
   public func removeClient(_ clientID: String) async throws(CacheError) -> [Credential] {
+    let (removed, contents) = try await removeTokens(ofClient: clientID)
+    try contents.checkComplete()
+    return removed
+  }
+
+  /// The same, without an error for an unreadable part of what the group held before.
+  package func removeTokens(
+    ofClient clientID: String
+  ) async throws(CacheError) -> (removed: [Credential], before: GroupContents) {
     let contents = try await store.read(.all, in: group)
     let removed = try await removeCredentials(in: contents, signingOutOf: clientID) {
       clientID.matches($0.clientID)
     }
-    try contents.checkComplete()
-    return removed
+    return (removed, contents)
   }
 
   /// Removes access tokens that have expired, extended lifetime included.

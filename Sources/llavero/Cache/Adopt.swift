@@ -73,7 +73,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
       } catch {
         switch error {
         case .empty where all: continue
-        case .group(let error) where ![.damaged, .rolledBack, .tooLarge].contains(error.code):
+        case .group(let error) where ![.damaged, .newerVersion, .rolledBack, .tooLarge].contains(error.code):
           // It cannot be written, so the other caches would fail, too.
           failures.insert((peer, error.asFailure), at: 0)
           break caches

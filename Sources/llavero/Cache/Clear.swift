@@ -96,9 +96,11 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     } else if let account {
       try await cache.removeAccount(account, clientID: client)
     } else if let client {
-      try await cache.removeClient(client)
+      _ = try await cache.removeTokens(ofClient: client)
     }
     try report(affected, unreadable, problems, now: now)
+    // An unreadable part may hold more of the client's tokens.
+    if client != nil, account == nil { try snapshot.checkComplete() }
   }
 
   /// Returns the home account ID of the account that `--account` names; `nil` if none has the name.

@@ -82,25 +82,26 @@ struct Export: AsyncParsableCommand, GroupCommand {
     switch target {
     case .file("-"):
       Terminal.out(printableJSON(String(decoding: try snapshot.document.json(), as: UTF8.self)))
-    case .file(let path): try export(snapshot.document, to: path, cache.clouds)
-    case .peer(let peer): try await export(snapshot.document.shared, to: peer, cache.clouds)
+    case .file(let path): try export(snapshot, to: path, cache.clouds)
+    case .peer(let peer): try await export(snapshot, to: peer, cache.clouds)
     case .store: break
     }
     try Transfer.check(snapshot, "The export", of: group)
   }
 
   // Not an asynchronous function: a span there ends the compiler of Swift 6.2 ("inconsistent stack heights").
-  private func export(_ document: CacheDocument, to file: String, _ clouds: CloudInstances) throws {
+  private func export(_ snapshot: CacheSnapshot, to file: String, _ clouds: CloudInstances) throws {
+    let document = snapshot.document
+    let count = document.recordCount
+    var transfer = Transfer(ImportSummary(saved: count), group: group)
     if isDryRun {
       if FileStatus(file) != nil { throw Self.notWritable(file, EEXIST) }
-      return try Transfer(preview: document, into: CacheDocument(), clouds, group: group)
-        .print(output, verb: "exported", target: file)
+      transfer = Transfer(preview: document, into: CacheDocument(), clouds, group: group)
+    } else {
+      guard writeNewFile(try document.json().span, to: file) else { throw Self.notWritable(file, errno) }
     }
-    guard writeNewFile(try document.json().span, to: file) else { throw Self.notWritable(file, errno) }
-    let count = document.recordCount
-    if output.json {
-      return try Transfer(ImportSummary(saved: count), group: group).print(output, verb: "", target: file)
-    }
+    transfer.problems = snapshot.problems.map(\.members)
+    if isDryRun || output.json { return try transfer.print(output, verb: "exported", target: file) }
     Terminal.error(
       "\(counted(count, "record")) of \(group.name) written to \(printable(file)), in plaintext.")
   }
@@ -109,9 +110,9 @@ struct Export: AsyncParsableCommand, GroupCommand {
     .unwritable(file, code, advice: code == EEXIST ? "Name a file that does not exist yet." : nil)
   }
 
-  private func export(_ document: CacheDocument, to peer: PeerCache, _ clouds: CloudInstances) async throws {
-    let store = store.store(of: peer, group: group)
-    let transfer =
+  private func export(_ snapshot: CacheSnapshot, to peer: PeerCache, _ clouds: CloudInstances) async throws {
+    let (store, document) = (store.store(of: peer, group: group), snapshot.document.shared)
+    var transfer =
       if isDryRun {
         Transfer(
           preview: document, into: try await store.contents().document, clouds, group: group, peer: peer.name)
@@ -120,9 +121,11 @@ struct Export: AsyncParsableCommand, GroupCommand {
           try await store.updateDocument { theirs in theirs.merge(document, in: clouds) }, group: group,
           peer: peer.name)
       }
-    try transfer.print(output, verb: "exported", target: "the cache of \(peer.users)")
-    if let file = peer.file, transfer.saved > 0, !isDryRun, !output.json {
-      Terminal.warn("\(file) contains the tokens in plaintext.")
+    transfer.problems = snapshot.problems.map(\.members)
+    if let file = peer.file, transfer.saved > 0, !isDryRun {
+      transfer.warnings = ["\(file) contains the tokens in plaintext."]
     }
+    try transfer.print(output, verb: "exported", target: "the cache of \(peer.users)")
+    for warning in transfer.warnings ?? [] where !output.json { Terminal.warn(warning) }
   }
 }

@@ -72,8 +72,10 @@ struct Import: AsyncParsableCommand, GroupCommand {
       }
       try await add(contents.document, of: peer.name, to: cache)
     case .file(let path):
-      let cache = try cache
-      try await add(Self.document(of: path), of: nil, to: cache)
+      try store.requireStore()
+      // Before the connection to etcd, from which on a signal does not end the wait for input.
+      let document = try Self.document(of: path)
+      try await add(document, of: nil, to: cache)
     }
   }
 

@@ -17,7 +17,7 @@ struct Rekey: AsyncParsableCommand {
         llavero rekey --store file --key passphrase --new-key keyring
 
       JSON: resealed (number of files with the new key), left (number of files that cannot be opened; their key is \
-      kept), configuration (the file that now names the new key).
+      kept), configuration (the file that now names the new key), warnings.
       """)
 
   @Option(
@@ -37,9 +37,11 @@ struct Rekey: AsyncParsableCommand {
     let summary = try await sealedStore.rekey(
       to: newKey.map { store.settings.source(of: $0, store.access) })
     let configuration = try newKey.flatMap { (key) throws(Failure) in try configure(key) }
+    let warnings = warnings(summary)
     if output.json {
       return try Terminal.out([
         "resealed": summary.resealed, "left": summary.left, "configuration": configuration,
+        "warnings": warnings.isEmpty ? nil : warnings,
       ])
     }
     Terminal.out("\(counted(summary.resealed, "file")) sealed with the new key.")
@@ -50,23 +52,31 @@ struct Rekey: AsyncParsableCommand {
           configuration.map { "The configuration \($0) now names the new key." }
             ?? "Name the new key from now on: --key \(shellQuoted(key)), LLAVERO_KEY or \"key\" in the configuration."
         ))
-      let variable = Setting.key.variable
-      if let present = processEnvironment()[variable], !present.isEmpty, present != key {
-        Terminal.warn("\(variable) in the environment names another key, and goes before the configuration.")
-      }
+    }
+    for warning in warnings { Terminal.warn(warning) }
+  }
+
+  private func warnings(_ summary: RekeySummary) -> [String] {
+    var warnings: [String] = []
+    let variable = Setting.key.variable
+    if let newKey, let present = processEnvironment()[variable], !present.isEmpty,
+      present != newKey.lasting.argument
+    {
+      warnings.append("\(variable) in the environment names another key, and goes before the configuration.")
     }
     let damaged = summary.left - summary.kept
     if damaged > 0 {
-      Terminal.warn(
+      warnings.append(
         "\(counted(damaged, "file")) cannot be opened, and the old key was kept for them. "
           + "\"llavero list\" names them, \"llavero doctor --fix\" removes them; then run this again.")
     }
     if summary.kept > 0 {
-      Terminal.warn(
+      warnings.append(
         "\(counted(summary.kept, "file")) cannot be opened with the store's keys, or by this version. "
           + "Restore the whole store from one backup, or remove the groups that \"llavero list\" shows them in with "
           + "\"llavero clear --all\"; then run this again.")
     }
+    return warnings
   }
 
   /// Writes the new key into the configuration, where that names the old one of this store, and returns its path.

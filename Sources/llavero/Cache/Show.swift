@@ -14,7 +14,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
         llavero show 3f2a
 
       JSON: group, record (as in "llavero list"), fields and claims under their own names, hidden_fields, \
-      scopes, seconds_left.
+      scopes, seconds_left, problems.
       """)
 
   @Argument(help: "The id of the record, or its beginning.")
@@ -31,7 +31,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
     let now = Date()
     let snapshot = try await cache.snapshot()
     output.report(snapshot.problems)
-    let record = try find(in: snapshot.document.listed(at: now))
+    let record = try find(in: snapshot.document.listed(at: now), of: snapshot)
     let summary = record.summary
     let claims = record.fields["secret"]?.stringValue.flatMap(IDTokenClaims.init(token:))?.claims
     let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
@@ -40,7 +40,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
     if output.json {
       return try Terminal.out([
         "group": group.name, "record": summary, "fields": shown, "hidden_fields": hidden,
-        "claims": claims, "scopes": scopes,
+        "claims": claims, "scopes": scopes, "problems": snapshot.problems.map(\.members),
         "seconds_left": summary.expiresOn.map { Int($0.timeIntervalSince(now)) },
       ])
     }
@@ -65,9 +65,11 @@ struct Show: AsyncParsableCommand, GroupCommand {
     }
   }
 
-  private func find(in records: [ListedRecord]) throws -> ListedRecord {
+  private func find(in records: [ListedRecord], of snapshot: CacheSnapshot) throws -> ListedRecord {
     let found = records.filter { !id.isEmpty && $0.summary.id.hasPrefix(id.lowercased()) }
     guard let record = found.first else {
+      // An unreadable part may hold it.
+      try snapshot.checkComplete()
       throw Failure(
         "not_found", "No record of \(group.name) has an id that begins with \"\(id)\".",
         advice: "\"llavero list\" lists the ids.")

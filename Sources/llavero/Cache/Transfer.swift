@@ -6,11 +6,13 @@ struct Transfer: Encodable {
   let group: String
   /// The name of another program's cache.
   let peer: String?
-  /// The kinds of the stores, with what else is reported between stores.
+  /// The kinds of the stores, and the number of accounts between stores.
   var from: String?
   var to: String?
   var accounts: Int?
+  /// What cannot be read of what was read.
   var problems: [Members]?
+  var warnings: [String]?
   let saved: Int
   let kept: Int
   /// `nil` where records were written.
@@ -35,6 +37,7 @@ struct Transfer: Encodable {
       let snapshot = try await cache.snapshot()
       output.report(snapshot.problems)
       self.init(preview: document, into: snapshot.document, cache.clouds, group: cache.group, peer: peer)
+      problems = snapshot.problems.map(\.members)
     } else {
       let isQuiet = Terminal.isQuiet
       // An error has the line for itself.
@@ -101,7 +104,8 @@ extension Transfer {
     var transfer = try await Transfer(
       document, into: caches[1], isDryRun: isDryRun, output, progress: progress)
     (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
-    (transfer.accounts, transfer.problems) = (document.accountCount, problems.map(\.members))
+    transfer.accounts = document.accountCount
+    transfer.problems = problems.map(\.members) + (transfer.problems ?? [])
     try transfer.print(output, verb: verb, target: "\(group.name), \(target.kind.place)")
     try check(snapshot, "The copy", of: group)
   }

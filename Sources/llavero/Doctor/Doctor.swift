@@ -76,7 +76,10 @@ struct Doctor: AsyncParsableCommand {
     for chain in [[.configuration]] + chains {
       for check in chain {
         var worst = Finding.State.ok
-        for found in await check.findings(setup) {
+        let findings = await check.findings(setup)
+        // A check that is cancelled fails, which says nothing of what it examines.
+        if Task.isCancelled { throw Failure.cancelled("The checks were cancelled.") }
+        for found in findings {
           let finding = await fixes?.apply(to: found, of: check.name) ?? found
           let advice = finding.advice ?? (finding.remedy == nil ? nil : store.command(["doctor", "--fix"]))
           if !output.json { Self.print(finding, advice) }

@@ -67,7 +67,7 @@ extension [Account] {
       guard record.isCredential, let isBrokers = ids[token.homeAccountId?.lowercased() ?? ""] else {
         return false
       }
-      return isBrokers || token.type == "AccessToken" && (token.state == .valid || token.state == .extended)
+      return isBrokers || token.type == "AccessToken" && token.state == .valid
     }
   }
 }

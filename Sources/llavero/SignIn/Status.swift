@@ -35,10 +35,8 @@ struct Status: AsyncParsableCommand, SignsIn {
     let renews: Bool
     let tokens: [Token]
 
-    /// Whether there is a token, or a refresh token brings one.
-    var isSignedIn: Bool {
-      renews || tokens.contains { $0.state == .valid || $0.state == .extended }
-    }
+    /// Whether there is a token, or a refresh token brings one. The tool uses none in its extended lifetime.
+    var isSignedIn: Bool { renews || tokens.contains { $0.state == .valid } }
 
     var members: Members {
       let tokens = tokens.map { token -> Members in
