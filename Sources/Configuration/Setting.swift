@@ -51,6 +51,11 @@ package struct Setting: Sendable {
 }
 
 extension Setting {
+  /// What its variable says; `nil` where that is not set, or empty but for white space.
+  package func variableText(in environment: [String: String]) -> String? {
+    (environment[variable]?.trimmed).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// By bytes: the generic functions of strings would take most of the time in which the table is made, at each start.
   private static func variableForm(of name: String) -> String {
     let letters = name.uppercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }

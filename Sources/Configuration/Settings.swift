@@ -44,9 +44,7 @@ public struct Settings: Sendable {
     let path = Self.path(environment: environment) ?? ""
     var values = try path.isEmpty ? [:] : Self.values(in: path)
     let written = values[Setting.store.name]?.trimmed
-    func variable(_ setting: Setting) -> String? {
-      (environment[setting.variable]?.trimmed).flatMap { $0.isEmpty ? nil : $0 }
-    }
+    func variable(_ setting: Setting) -> String? { setting.variableText(in: environment) }
     for setting in Setting.all {
       let value = (values.removeValue(forKey: setting.name) ?? "").trimmed
       if let text = variable(setting) {

@@ -21,7 +21,7 @@ public struct ClientConfiguration: Sendable {
   public var redirectURI: URL?
   /// The authority that signs people in, unless a request names another one.
   public var authority: Authority
-  /// Authorities of Entra ID's form outside of Microsoft's clouds, which does not vouch for them. One of another kind, such as
+  /// Authorities of Entra ID's form outside of Microsoft's clouds, for which Microsoft does not vouch. One of another kind, such as
   /// AD FS or OpenID Connect, is trusted wherever a request names it: take none from what a server or a file says.
   public var knownAuthorities: [Authority]
   /// What the client can deal with, such as `CP1` for claims challenges.

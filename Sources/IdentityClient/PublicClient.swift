@@ -141,8 +141,9 @@ public final class PublicClient: Sendable {
 
   /// Gets a token of an account that is signed in, without asking a server.
   ///
-  /// - Returns: The cache's token; `nil` if it has none, or one that is due for renewal. ``acquireTokenSilent(_:)`` then asks
-  ///   the broker or the server, or, where it finds nobody to ask, throws or returns the token that is due.
+  /// - Returns: The cache's token; `nil` if it has none, if that is due for renewal, or if the request has claims or
+  ///   `forceRefresh`. ``acquireTokenSilent(_:)`` then asks the broker or the server or, without a broker and a refresh token,
+  ///   throws or returns the token that is due.
   /// - Throws: ``IdentityError``.
   public func acquireTokenFromCache(
     _ request: SilentRequest

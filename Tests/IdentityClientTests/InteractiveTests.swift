@@ -42,7 +42,7 @@ struct InteractiveTests {
     #expect(sent.form["client_secret"] == nil)
   }
 
-  @Test func `A response mode of the application's fails no sign-in, and is not asked for`() async throws {
+  @Test func `The application's response mode is ignored`() async throws {
     try await test.signIn { $0.extraQueryParameters = ["response_mode": "fragment"] }
     #expect(test.browser.lastQuery["response_mode"] == "form_post")
   }

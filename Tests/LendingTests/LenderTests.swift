@@ -67,7 +67,9 @@ struct LenderTests {
     }
     let tokens = Lender.tokens(of: try loan(TestPerson.clientID), from: client)
     #expect(try await tokens(["User.Read"], .never)?.accessToken == "of \(tenant)")
-    #expect(throws: LendingError.self) {
+    #expect(
+      throws: LendingError.unusable("The loan is of the client another, not \(TestPerson.clientID).")
+    ) {
       try Lender(loan("another"), at: .port(0), client: client)
     }
   }

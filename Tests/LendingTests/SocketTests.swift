@@ -247,6 +247,9 @@ struct SocketTests {
     #expect(await client.answer().status == 200)
   }
 
+  /// The first line of a request that would get a token.
+  private static let request = "GET /token?api-version=2019-08-01&scope=User.Read HTTP/1.1\r\n"
+
   @Test(
     .fault("bad request"),
     arguments: [
@@ -258,10 +261,10 @@ struct SocketTests {
       "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
       "GET http://evil.example/token HTTP/1.1\r\nHost: localhost\r\n\r\n",
       "GET /token HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-      "POST /token HTTP/1.1\r\nHost\r\n\r\n",
-      "POST /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
-      "POST /token HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
-      "POST /token HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: nonsense\r\n\r\n",
+      Self.request + "Host\r\n\r\n",
+      Self.request + "Host: localhost\r\nContent-Length: x\r\n\r\n",
+      Self.request + "Host: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+      Self.request + "Host: localhost\r\nTransfer-Encoding: nonsense\r\n\r\n",
       "GET /token HTTP/1.1\r\nX: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
       "GET /loan HTTP/1.1\r\nHost: localhost\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n",
     ])

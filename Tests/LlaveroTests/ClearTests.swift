@@ -185,7 +185,7 @@ struct UnreadableItemTests {
     #expect(cleared["unreadable"] == .integer(0))
   }
 
-  @Test func `What a client's tokens were removed of is reported although more may be left`() throws {
+  @Test func `clear --client reports removed tokens although unreadable entries remain`() throws {
     let report = try tool("clear", "--client", Sample.mail, "--yes", "--json").exits(1, code: "damaged").json
     #expect(report["removed"]?.arrayValue?.isEmpty == false)
     #expect(report["problems"]?.arrayValue?.count == 2)

@@ -43,7 +43,7 @@ struct InterruptionTests {
   }
 
   @Test(.fault("Ctrl-C")) func `A doctor that is cancelled reports nothing of what it could not examine`()
-    throws
+    async throws
   {
     let isAsked = Watched(false)
     let server = try RawServer(at: tool.files.path + "/silent") { connection in
@@ -53,13 +53,16 @@ struct InterruptionTests {
     }
     let output = try Pipe()
     let child = try tool.start(["doctor", "--json", "--from", "unix:\(server.path)"], output: output)
-    isAsked.wait { $0 }
+    defer { child.end() }
+    try await eventually { isAsked.read(\.self) || child.hasEnded }
     child.signal(SIGINT)
     #expect(child.wait() == 5)
     #expect(output.remainingLines().isEmpty)
   }
 
-  @Test(.fault("Ctrl-C")) func `A signal ends the wait for input, also before a store in etcd`() throws {
+  @Test(.fault("Ctrl-C")) func `A signal ends the wait for input, also before a store in etcd`()
+    async throws
+  {
     let (input, key) = (try Pipe(), try tool.files.keyFile())
     let child = try tool.start(
       [
@@ -69,7 +72,9 @@ struct InterruptionTests {
     // More than a pipe holds: when it is written, the tool has begun to read.
     let part = [UInt8](repeating: UInt8(ascii: " "), count: 4096)
     for _ in 0..<40 { #expect(write(input.writing, part, part.count) == part.count) }
+    defer { child.end() }
     child.signal(SIGTERM)
+    try await eventually { child.hasEnded }
     #expect(child.wait() == 128 + SIGTERM)
   }
 

@@ -239,11 +239,13 @@ struct RemoteBrowserTests {
       with socket.socket() as interfaces:
           fcntl.ioctl(interfaces, 0x8914, struct.pack("16sh14x", b"lo", 1))
       lab = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE, text=True)
-      os.environ["LLAVERO_AUTHORITY"] = lab.stdout.readline().strip()
-      os.environ["LLAVERO_CA_BUNDLE"] = lab.stdout.readline().strip()
-      status = subprocess.run(sys.argv[2:]).returncode
-      lab.terminate()
-      lab.wait()
+      try:
+          os.environ["LLAVERO_AUTHORITY"] = lab.stdout.readline().strip()
+          os.environ["LLAVERO_CA_BUNDLE"] = lab.stdout.readline().strip()
+          status = subprocess.run(sys.argv[2:]).returncode
+      finally:
+          lab.terminate()
+          lab.wait()
       sys.exit(status)
       """
     let command = [

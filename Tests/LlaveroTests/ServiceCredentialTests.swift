@@ -81,7 +81,7 @@ struct ServiceCredentialTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
-  @Test func `For etcd it says how other machines get the key, and the unit has the password's credential`()
+  @Test func `For etcd, setup prints how other machines get the key, and the unit loads the password`()
     throws
   {
     let arguments = [

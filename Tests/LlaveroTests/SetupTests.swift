@@ -80,7 +80,7 @@ struct SetupTests {
   }
 
   @Test(.fault("bad setting"))
-  func `An old value that is none is not shown: it may be a secret`() throws {
+  func `An invalid old value is not shown: it may be a secret`() throws {
     try tool.files.file("config/llavero/config", "[llavero]\nkey = my secret passphrase\n")
     let key = ["LLAVERO_KEY": "file:\(tool.files.path)/key"]
     try setup("--store", "file", "--dry-run", with: key).exits(0, showing: "key = file:", hiding: "my secret")

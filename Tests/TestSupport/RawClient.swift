@@ -1,5 +1,6 @@
 import GLibSupport
 import Glibc
+import Testing
 
 /// A connection to a server of this machine whose bytes the test writes and reads.
 package final class RawClient: Sendable {
@@ -58,15 +59,20 @@ package final class RawClient: Sendable {
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
-  /// What the server sends until it closes the connection.
+  /// What the server sends until it closes the connection, which it has to do within 300 s.
   package func readToEnd() async -> String {
     var limit = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    return await blocking { [self] in
+    let (bytes, isOpen) = await blocking { [self] in
       var bytes: [UInt8] = []
-      while let part = read() { bytes += part }
-      return String(decoding: bytes, as: UTF8.self)
+      while true {
+        errno = 0
+        guard let part = read() else { return (bytes, errno == EAGAIN) }
+        bytes += part
+      }
     }
+    if isOpen { Issue.record("The server kept the connection open for 300 s.") }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

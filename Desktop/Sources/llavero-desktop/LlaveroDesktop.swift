@@ -64,6 +64,12 @@ struct LlaveroDesktop {
   private static func preventCrashFiles() {
     var none = rlimit(rlim_cur: 1, rlim_max: 1)
     _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+    for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
+      let handler = signal(number, SIG_DFL)
+      // What the program was started to ignore stays ignored.
+      if unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+        signal(number, SIG_IGN)
+      }
+    }
   }
 }

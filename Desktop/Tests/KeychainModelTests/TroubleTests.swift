@@ -20,7 +20,7 @@ struct TroubleTests {
     #expect(trouble?.description.contains("hunter2") == false)
   }
 
-  @Test func `A key that was changed meanwhile is read by another window`() {
+  @Test func `A wrong key's advice says to open the window again`() {
     let trouble = Trouble(CacheError(.wrongKey, "It has another key.", advice: "Use that."))
     #expect(trouble.title == "Another Key Is Needed")
     #expect(trouble.advice == "Use that. \(Trouble.reopening)")

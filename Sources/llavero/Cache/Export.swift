@@ -25,9 +25,9 @@ struct Export: AsyncParsableCommand, GroupCommand {
         llavero export azure-identity-python --dry-run
         llavero export file:/mnt/backup --to-key passphrase
 
-      JSON, not for standard output: group, saved and kept (how many records); to another program also peer; \
-      to a store also from and to (kinds of store), accounts (how many), problems; with --dry-run also dry_run \
-      and records (new or newer, as in "llavero list").
+      JSON, not for standard output: group, saved and kept (how many records), problems; to another program also \
+      peer and warnings; to a store also from and to (kinds of store), accounts (how many); with --dry-run also \
+      dry_run and records (new or newer, as in "llavero list").
       """)
 
   @Argument(help: "A new file, -, the name of a cache, or a store (default: -).", completion: .file())

@@ -27,7 +27,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
 
       JSON: group, saved and kept (how many records); from another program also peer; from a store also from \
       and to (kinds of store), accounts (how many), problems (of the imported store); with --dry-run also \
-      dry_run and records (new or newer, as in "llavero list").
+      dry_run, records (new or newer, as in "llavero list") and the problems of the group.
       """)
 
   @Argument(help: "A file, -, the name of a cache, or a store.", completion: .file())

@@ -58,11 +58,11 @@ struct Rekey: AsyncParsableCommand {
 
   private func warnings(_ summary: RekeySummary) -> [String] {
     var warnings: [String] = []
-    let variable = Setting.key.variable
-    if let newKey, let present = processEnvironment()[variable], !present.isEmpty,
+    if let newKey, let present = Setting.key.variableText(in: processEnvironment()),
       present != newKey.lasting.argument
     {
-      warnings.append("\(variable) in the environment names another key, and goes before the configuration.")
+      warnings.append(
+        "\(Setting.key.variable) in the environment names another key, and goes before the configuration.")
     }
     let damaged = summary.left - summary.kept
     if damaged > 0 {

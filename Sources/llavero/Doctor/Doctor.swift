@@ -27,7 +27,7 @@ struct Doctor: AsyncParsableCommand {
       asks the lender what it lends.
 
       The exit code is 0 without problems (warnings do not count), 1 with problems, 3 where --fix needs a \
-      confirmation, and 5 after a no.
+      confirmation, and 5 after a no or when it is cancelled.
 
       Examples:
         llavero doctor
@@ -78,7 +78,12 @@ struct Doctor: AsyncParsableCommand {
         var worst = Finding.State.ok
         let findings = await check.findings(setup)
         // A check that is cancelled fails, which says nothing of what it examines.
-        if Task.isCancelled { throw Failure.cancelled("The checks were cancelled.") }
+        if Task.isCancelled {
+          if output.json, let fixes, !fixes.fixed.isEmpty {
+            try Terminal.out(["state": state, "findings": lines, "fixed": fixes.fixed])
+          }
+          throw Failure.cancelled("The checks were cancelled.")
+        }
         for found in findings {
           let finding = await fixes?.apply(to: found, of: check.name) ?? found
           let advice = finding.advice ?? (finding.remedy == nil ? nil : store.command(["doctor", "--fix"]))

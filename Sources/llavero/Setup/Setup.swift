@@ -27,8 +27,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         llavero setup --store etcd+https://etcd.example.com:2379/llavero
         sudo llavero setup --store file --key credential:llavero
 
-      JSON: path (of the configuration), dry_run, settings: [name, value (none if it is removed), previous (if it was a valid one)], key_file \
-      (that was made), unit (its lines), protects, does_not_protect, warnings.
+      JSON: path (of the configuration), dry_run, settings: [name, value (none if it is removed), previous (if it \
+      was a valid one)], key_file (that was made), unit (its lines), protects, does_not_protect, warnings.
       """)
 
   struct Result: Encodable {
@@ -96,13 +96,10 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       let previous = credential == nil ? file[name] : nil
       if previous != value { file.set(name, to: value) }
       // What is no value of the setting may be a secret, put there by mistake.
-      var old = Settings()
-      let isShown = try previous != value && (previous.map { try? old.read(setting, $0, from: name) }) != nil
-      result.settings.append(
-        Result.Setting(name: name, value: value, previous: isShown ? previous : nil))
-      if credential == nil, let overriding = environment[setting.variable], !overriding.isEmpty,
-        overriding != value
-      {
+      var (old, shown) = (Settings(), previous == value ? nil : previous)
+      if let text = shown, (try? old.read(setting, text, from: name)) == nil { shown = nil }
+      result.settings.append(Result.Setting(name: name, value: value, previous: shown))
+      if credential == nil, let overriding = setting.variableText(in: environment), overriding != value {
         result.warnings.append("\(setting.variable) in the environment goes before this \(name).")
       }
     }

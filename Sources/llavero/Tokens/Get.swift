@@ -179,7 +179,7 @@ extension SignsIn {
       }
       let named = try GraphCloud(baseURL: url)
       // What the file says is about the file's authority: a known cloud's tokens go to a Graph of that cloud.
-      let isVariable = !(processEnvironment()[Setting.graphURL.variable] ?? "").isEmpty
+      let isVariable = Setting.graphURL.variableText(in: processEnvironment()) != nil
       if own == nil || isVariable || named.serves(authority) { return named }
     }
     guard let cloud = own else {

@@ -98,7 +98,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
         return await prompt.ask(borrower, scopes)
       }
     }
-    let tokens = Lender.tokens(of: loan, from: client)
+    let (tokens, signIn) = (Lender.tokens(of: loan, from: client), signInAdvice)
     let place: Lender.Place =
       passedSockets > 0 ? .passedSocket(descriptor: 3) : port.map { .port($0) } ?? .socket(path: socket)
     let lender: Lender
@@ -113,7 +113,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
           } catch {
             // The borrower is told less.
             let failure = error.asFailure
-            log.warn(sentences(failure.message, failure.advice))
+            log.warn(sentences(failure.message, failure.advice, failure.needsSignIn ? signIn : nil))
             throw error
           }
         }, asking: question, log: log.report)

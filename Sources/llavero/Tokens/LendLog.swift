@@ -21,23 +21,23 @@ final class LendLog: Sendable {
   private let queue = BlockingQueue(label: "llavero.log")
   private let state = Mutex(State())
 
-  func report(_ event: LendingEvent) { add(Self.line(event), of: event.error, at: event.date) }
+  func report(_ event: LendingEvent) {
+    if isLogged(event.error, at: event.date) { return add(Self.line(event)) }
+    state.withLock { $0.dropped += 1 }
+  }
 
   /// Writes what the borrower is not told.
-  func warn(_ text: String) { add(printable("warning: " + text), of: text, at: Date()) }
+  func warn(_ text: String) { if isLogged(text, at: Date()) { add(printable("warning: " + text)) } }
 
-  /// Writes a line, unless too many wait, or there are too many refusals of this kind.
-  private func add(_ line: String, of kind: String?, at date: Date) {
+  /// Counts a line, and returns whether it is written: not where too many wait, or there are too many refusals of its kind.
+  private func isLogged(_ kind: String?, at date: Date) -> Bool {
     let minute = (date.timeIntervalSinceReferenceDate / 60).rounded(.down)
-    let isLogged = state.withLock { state in
+    return state.withLock { state in
       if state.minute != minute { (state.minute, state.refusals) = (minute, [:]) }
       let count = (state.refusals[kind ?? ""] ?? 0) + 1
       state.refusals[kind ?? ""] = count
-      let isLogged = (kind == nil || count <= Self.maximumRefusals) && state.waiting < Self.maximumWaiting
-      if !isLogged { state.dropped += 1 }
-      return isLogged
+      return (kind == nil || count <= Self.maximumRefusals) && state.waiting < Self.maximumWaiting
     }
-    if isLogged { add(line) }
   }
 
   /// Writes a line after those that wait.
