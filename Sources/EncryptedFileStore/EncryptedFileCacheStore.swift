@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import GLibSupport
+import Glibc
 public import Sealing
 import StoreSupport
 public import TokenCache
@@ -105,7 +106,10 @@ public final class EncryptedFileCacheStore: SealedStore {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await store.run { (directory) throws(CacheError) in _ = try directory.filesForWriting(of: group) }
+    // Where the group's lock file is there, what else a write needs is checked under its lock.
+    if generation(of: group) == nil || access(try path(of: group), F_OK) != 0 {
+      try await store.run { (directory) throws(CacheError) in _ = try directory.filesForWriting(of: group) }
+    }
     return try await store.update(shards, in: group, change)
   }
 

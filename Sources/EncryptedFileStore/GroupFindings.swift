@@ -10,12 +10,22 @@ struct GroupFindings {
 
   let files: GroupFiles
   let manifest: Result<Manifest, SealError>
-  let shards: [(id: ShardID, shard: Shard)]
+  /// Without a manifest a file that opens has no error.
+  let shards: [(id: ShardID, shard: Shard, error: SealError?)]
   /// Files that Llavero did not write.
   let foreignEntries: [String]
 
-  /// The error of a shard's file. Without a manifest a file that opens has none.
-  func error(of id: ShardID, _ shard: Shard) -> SealError? {
+  init(
+    files: GroupFiles, manifest: Result<Manifest, SealError>, shards: [(id: ShardID, shard: Shard)],
+    foreignEntries: [String]
+  ) {
+    (self.files, self.manifest, self.foreignEntries) = (files, manifest, foreignEntries)
+    self.shards = shards.map { ($0.id, $0.shard, Self.error(of: $0.id, $0.shard, manifest)) }
+  }
+
+  private static func error(
+    of id: ShardID, _ shard: Shard, _ manifest: Result<Manifest, SealError>
+  ) -> SealError? {
     if case .failure(let error)? = shard { return error }
     guard case .success(let manifest) = manifest else { return nil }
     let expected = manifest[id]
@@ -28,7 +38,7 @@ struct GroupFindings {
   var errors: [(id: ShardID?, error: SealError)] {
     var errors: [(ShardID?, SealError)] = []
     if case .failure(let error) = manifest { errors.append((nil, error)) }
-    for (id, shard) in shards { if let error = error(of: id, shard) { errors.append((id, error)) } }
+    for (id, _, error) in shards { if let error { errors.append((id, error)) } }
     return errors
   }
 
@@ -52,9 +62,7 @@ struct GroupFindings {
     }
     var contents = GroupContents(problems: problems + foreign)
     guard case .success = manifest else { return contents }
-    for (id, shard) in shards {
-      if case .success((let document, _))? = shard, error(of: id, shard) == nil { contents[id] = document }
-    }
+    for case (let id, .success((let document, _))?, nil) in shards { contents[id] = document }
     return contents
   }
 
@@ -93,7 +101,7 @@ struct GroupFindings {
   func checkRepairable() throws(CacheError) {
     guard case .failure(let error) = manifest else { return }
     if error.code != .damaged { _ = try soundManifest() }
-    for case (let id, .failure(let error)?) in shards where error.code != .damaged {
+    for case (let id, .failure(let error)?, _) in shards where error.code != .damaged {
       throw cacheError(error, of: id)
     }
   }
@@ -109,8 +117,7 @@ struct GroupFindings {
     }
     var removed: [ShardID] = []
     var count = if case .failure = manifest { 1 } else { 0 }
-    for (id, shard) in shards {
-      let error = error(of: id, shard)
+    for (id, shard, error) in shards {
       if case .success((_, let sequence))? = shard, error != .rolledBack {
         repaired.sequence = max(repaired.sequence, sequence)
         repaired[id] = sequence
