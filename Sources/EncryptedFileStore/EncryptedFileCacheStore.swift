@@ -108,7 +108,7 @@ public final class EncryptedFileCacheStore: SealedStore {
   ) async throws(CacheError) -> Result {
     // Where the group's lock file is there, what else a write needs is checked under its lock.
     let place = try path(of: group)
-    if generation(of: group) == nil || access(place, F_OK) != 0 {
+    if unsafe generation(of: group) == nil || access(place, F_OK) != 0 {
       try await store.run { (directory) throws(CacheError) in _ = try directory.filesForWriting(of: group) }
     }
     return try await store.update(shards, in: group, change)

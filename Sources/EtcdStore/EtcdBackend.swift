@@ -291,7 +291,15 @@ func waiting<T: Sendable>(
   var isWaiting = true
   while true {
     thread.runJobs()
-    if let result = outcome.withLock({ $0 }) { return try result.get() }
+    if let result = outcome.withLock({ $0 }) {
+      do throws(EtcdFailure) {
+        return try result.get()
+      } catch {
+        // On a busy machine a request may end after the deadline, by which the work is cancelled.
+        guard case .cancelled = error.cause, cancellable.isPastDeadline else { throw error }
+        throw EtcdFailure(cause: .timedOut([]), outcomeIsUnknown: error.outcomeIsUnknown)
+      }
+    }
     if !isWaiting {
       thread.hasJobs.wait()
     } else if !cancellable.wait(for: thread.hasJobs) {

@@ -1,6 +1,8 @@
-import EtcdStore
+import GLibSupport
 import StoreSupport
 import TestSupport
+
+@testable import EtcdStore
 
 /// Lost responses, and requests that arrive late or twice: nothing is applied twice, and nothing that was applied is
 /// reported as failed.
@@ -133,6 +135,26 @@ struct LostAnswerTests {
     #expect(isSent)
     #expect(error?.message.ranges(of: "may or may not have been applied").count == 1)
     #expect(try await fixture.number() == 2)
+  }
+
+  @Test(.fault("etcd silent"))
+  func `Work that the deadline cancels has timed out, and any other was cancelled`() async throws {
+    func outcome(_ cancellable: Cancellable) async -> String {
+      await blocking {
+        do throws(EtcdFailure) {
+          try waiting(cancellable) { () async throws(EtcdFailure) in
+            do { try await Task.sleep(for: .seconds(600)) } catch { throw EtcdFailure(cause: .cancelled) }
+          }
+          return "done"
+        } catch {
+          return "\(error.cause)"
+        }
+      }
+    }
+    #expect(await outcome(Cancellable(timeout: .milliseconds(50))) == "timedOut([])")
+    let cancellable = Cancellable(timeout: .seconds(600))
+    cancellable.cancel()
+    #expect(await outcome(cancellable) == "cancelled")
   }
 
   @Test(.fault("late request"))

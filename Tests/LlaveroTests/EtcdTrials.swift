@@ -19,14 +19,16 @@ struct EtcdTrials {
     let machines = try (0..<50).map { number in
       let home = try tool.files.directory("machine\(number)/run")
       chmod(home, 0o700)
-      return try tool.start(
-        ["token", "--scope", "Mail.Read"], with: ["HOME": home, "XDG_RUNTIME_DIR": home])
+      let errors = try Pipe()
+      let machine = try tool.start(
+        ["token", "--scope", "Mail.Read"], errors: errors, with: ["HOME": home, "XDG_RUNTIME_DIR": home])
+      return (machine, errors)
     }
     _ = await lab.requests(to: .token, atLeast: before + 1)
     // Each machine that waits for its turn has a lease.
     try await eventually { try cluster.administrate("lease", "list").split(separator: "\n").count > 25 }
     lab.endDelays()
-    for machine in machines { #expect(machine.wait() == 0) }
+    for (machine, errors) in machines { #expect(machine.wait() == 0, "\(errors.remainingLines())") }
     let asked = lab.requests(to: .token).count - before
     #expect((1...2).contains(asked))
     print("50 machines, \(asked) requests")
