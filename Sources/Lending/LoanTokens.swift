@@ -146,9 +146,8 @@ extension LoanRefusal {
     switch error.code {
     case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
       .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
-      .accountNotFound:
-      self.init(.interactionRequired, 400, "Sign-in required where the token is lent.")
-    case .cache where error.cacheError?.code == .signedOut:
+      .accountNotFound,
+      .cache where error.cacheError?.code == .signedOut:
       self.init(.interactionRequired, 400, "Sign-in required where the token is lent.")
     case .cache where error.cacheError?.code == .locked:
       self.init(.interactionRequired, 400, "The store is locked where the token is lent.")
