@@ -465,7 +465,7 @@ struct RenewalTests {
   }
 
   @Test(.conformance(70)) func `A response after the sign-out does not sign the account in`() async throws {
-    test.answerRenewals(test.tokens()) { [cache = test.cache] in
+    test.answerRenewals(test.tokens()) { [cache = test.cache, account] in
       // What another process does that does not wait for the lock.
       _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
     }
@@ -477,7 +477,7 @@ struct RenewalTests {
   @Test(.conformance(70)) func `A renewal restores nothing after all accounts were removed`() async throws {
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
     let other = test.another()
-    test.answerRenewals(test.tokens("bobs", of: .bob)) {
+    test.answerRenewals(test.tokens("bobs", of: .bob)) { [account] in
       try? await other.client.signOut(account, SignOutOptions(wipeCacheForAllAccounts: true))
     }
     await expectError(.interactionRequired) { try await test.renew(bob) }
