@@ -12,6 +12,12 @@ struct AuthorizeRequest: Sendable {
   var state: String? { parameters["state"] }
 }
 
+/// A user who is signed in to a browser, by the name of its cookie.
+struct BrowserSession: Sendable {
+  let user: LabUser
+  let hasMFA: Bool
+}
+
 /// The authorize endpoint and its page.
 extension LabState {
   private static let sessionCookie = "LABSESSION"
@@ -31,7 +37,7 @@ extension LabState {
       redirectURI: redirectURI, base: request.base)
     do {
       authorize.scopes = try checkedScopes(authorize.parameters)
-      return try respond(to: authorize, session: sessionUser(request))
+      return try respond(to: authorize, session: session(of: request))
     } catch {
       return respond(to: authorize, with: error)
     }
@@ -81,11 +87,12 @@ extension LabState {
   }
 
   private mutating func respond(
-    to request: AuthorizeRequest, session: LabUser?
+    to request: AuthorizeRequest, session: BrowserSession?
   ) throws(OAuthFailure) -> LabReply {
     let prompt = request.parameters["prompt"]
     let hinted = hintedUser(request)
-    let session = hinted == nil || hinted?.name == session?.name ? session : nil
+    let isHinted = request.parameters["login_hint"] != nil || request.parameters["login_req"] != nil
+    let session = !isHinted || hinted?.name == session?.user.name ? session : nil
     if prompt == "none" { return try respondSilently(request, session: session) }
     switch settings.authorize {
     case .page: break
@@ -97,7 +104,7 @@ extension LabState {
     case .error(let code, let description):
       return respond(to: request, withError: [("error", code), ("error_description", description)])
     }
-    if prompt == nil, let session { return finish(request, as: session) }
+    if prompt == nil, let session { return finish(request, as: session.user) }
     let id = signIns.insert(request)
     return LabReply(
       html: HTMLPage.selectUser(
@@ -107,19 +114,25 @@ extension LabState {
   }
 
   private mutating func respondSilently(
-    _ request: AuthorizeRequest, session: LabUser?
+    _ request: AuthorizeRequest, session: BrowserSession?
   ) throws(OAuthFailure) -> LabReply {
     guard let session else {
       throw OAuthFailure(
         "login_required", 50058, "Session information is not sufficient for single-sign-on.")
     }
-    if account(of: session).mfaScopes != nil {
+    let user = session.user
+    do {
+      _ = try tenant(of: user, at: request.authority)
+    } catch {
+      throw OAuthFailure("interaction_required", error.number, error.text)
+    }
+    if !session.hasMFA, account(of: user).needsMFA(for: request.scopes) {
       throw OAuthFailure("interaction_required", 50076, "You must use multi-factor authentication.")
     }
-    if let missing = missingConsent(request.scopes, of: session, to: request.app) {
+    if let missing = missingConsent(request.scopes, of: user, to: request.app) {
       throw OAuthFailure("consent_required", 65001, missing)
     }
-    return finish(request, as: session)
+    return finish(request, as: user, hasMFA: session.hasMFA)
   }
 
   private func hintedUser(_ request: AuthorizeRequest) -> LabUser? {
@@ -154,7 +167,8 @@ extension LabState {
     }
     signIns[id] = nil
     var reply = finish(authorize, as: user)
-    let session = browserSessions.insert(user.name)
+    let session = browserSessions.insert(
+      BrowserSession(user: user, hasMFA: account(of: user).mfaScopes != nil))
     reply.headers["Set-Cookie"] = "\(Self.sessionCookie)=\(session); Path=/; Secure; HttpOnly; SameSite=None"
     return reply
   }
@@ -171,15 +185,18 @@ extension LabState {
       withError: [("error", "access_denied"), ("error_subcode", "cancel"), ("error_description", text)])
   }
 
-  private mutating func finish(_ request: AuthorizeRequest, as user: LabUser) -> LabReply {
+  private mutating func finish(
+    _ request: AuthorizeRequest, as user: LabUser, hasMFA: Bool? = nil
+  ) -> LabReply {
     do {
       _ = try tenant(of: user, at: request.authority)
     } catch {
       return error.page(now: now)
     }
     consent(user, to: request.scopes, for: request.app)
-    let signIn = signIn(
+    var signIn = signIn(
       user, app: request.app, authority: request.authority, nonce: request.parameters["nonce"])
+    if let hasMFA { signIn.hasMFA = hasMFA }
     let code = codes.insert(AuthorizationCode(signIn: signIn, request: request, expires: now + 600))
     var fields: [String: JSON] = ["code": .string(code), "session_state": .string(randomIdentifier())]
     if request.parameters["client_info"] == "1", request.authority.kind != .adfs {
@@ -233,15 +250,18 @@ extension LabState {
     return .redirect(to: uri + (isPathless ? "/" : "") + separator + encodeForm(fields))
   }
 
-  private func sessionUser(_ request: LabRequest) -> LabUser? {
-    let cookies = Parameters((request.headers["cookie"] ?? "").replacing("; ", with: "&"))
-    return cookies[Self.sessionCookie].flatMap { browserSessions[$0] }.flatMap { directory.user($0) }
+  private func session(of request: LabRequest) -> BrowserSession? {
+    sessionName(request).flatMap { browserSessions[$0] }
+  }
+
+  private func sessionName(_ request: LabRequest) -> String? {
+    Parameters((request.headers["cookie"] ?? "").replacing("; ", with: "&"))[Self.sessionCookie]
   }
 
   /// The end session endpoint: ends the browser's session and redirects to the registered URI of the request.
   mutating func logout(_ request: LabRequest) -> LabReply {
     let fields = request.fields
-    browserSessions = Tickets()
+    if let name = sessionName(request) { browserSessions[name] = nil }
     var reply = LabReply(html: HTMLPage.page(title: "Sign out", "<p>You signed out of your account.</p>"))
     if let uri = fields["post_logout_redirect_uri"],
       directory.apps.contains(where: { $0.accepts(redirectURI: uri) })

@@ -91,12 +91,14 @@ extension LabState {
   }
 
   private mutating func configure(_ changes: [String: JSON]) throws(LabError) {
-    let current: [String: JSON] = try decoded(encodeJSON(settings))
-    if let unknown = changes.keys.first(where: { current[$0] == nil }) { throw .noSuch("setting \(unknown)") }
+    if let unknown = changes.keys.first(where: { LabSettings.CodingKeys(rawValue: $0) == nil }) {
+      throw .noSuch("setting \(unknown)")
+    }
     // More than any test needs, and too small to overflow a time.
     if changes.values.contains(where: { ($0.integer ?? 0).magnitude > 10_000_000_000 }) {
       throw .badCommand("a number is too large.")
     }
+    let current: [String: JSON] = try decoded(encodeJSON(settings))
     settings = try decoded(encodeJSON(current.merging(changes) { _, new in new }))
   }
 

@@ -87,10 +87,10 @@ extension LabState {
 
   var pendingUserCodes: [String] { pendingGrants.map(\.grant.userCode) }
 
-  /// The device codes that are neither approved nor declined, the newest last.
+  /// The device codes that are neither approved, declined nor expired, the newest last.
   private var pendingGrants: [(name: String, grant: DeviceGrant)] {
     devices.names.compactMap { name in
-      guard let grant = devices[name], case .pending = grant.decision else { return nil }
+      guard let grant = devices[name], case .pending = grant.decision, grant.expires >= now else { return nil }
       return (name, grant)
     }
   }
@@ -105,6 +105,11 @@ extension LabState {
       return
     }
     guard let user = directory.user(userName) else { throw .noSuch("user \(userName)") }
+    do {
+      _ = try tenant(of: user, at: grant.authority)
+    } catch {
+      throw .badCommand(error.text)
+    }
     consent(user, to: grant.scopes, for: grant.app)
     let signIn = signIn(user, app: grant.app, authority: grant.authority, nonce: nil)
     devices[name]?.decision = .approved(signIn)

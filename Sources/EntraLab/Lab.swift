@@ -25,13 +25,19 @@ package final class Lab: Sendable {
     do {
       let certificates = try Certificates(validity: validity ?? Date() - 3600...Date() + 7 * 86_400)
       let server = LabServer(LabState(key: try SigningKey.shared.get()))
-      try FileManager.default.createDirectory(
-        atPath: directory ?? temporary, withIntermediateDirectories: true)
-      try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
       try await server.start(port: port, certificate: certificates.serverPEM)
+      // Not before: where the port is taken, the file may be that of the lab that has it.
+      do {
+        try FileManager.default.createDirectory(
+          atPath: directory ?? temporary, withIntermediateDirectories: true)
+        try Data((certificates.authorityPEM + "\n").utf8).write(to: URL(filePath: file), options: .atomic)
+      } catch {
+        await server.stop()
+        if directory == nil { try? FileManager.default.removeItem(atPath: temporary) }
+        throw error
+      }
       return Lab(server, file: file, ownDirectory: directory == nil ? temporary : nil)
     } catch {
-      try? FileManager.default.removeItem(atPath: directory == nil ? temporary : file)
       throw .cannotStart("\(error)")
     }
   }

@@ -5,16 +5,17 @@ package struct LabDirectory: Codable, Sendable {
 
   package func tenant(_ idOrDomain: String) -> LabTenant? {
     let name = idOrDomain.lowercased()
-    return tenants.first { $0.id == name || $0.domains.contains(name) }
+    return tenants.first { $0.id.lowercased() == name || $0.domains.contains { $0.lowercased() == name } }
   }
 
   /// A user by name or by user name (UPN).
   package func user(_ name: String) -> LabUser? {
-    users.first { $0.name == name.lowercased() || $0.userPrincipalName == name.lowercased() }
+    let name = name.lowercased()
+    return users.first { $0.name.lowercased() == name || $0.userPrincipalName.lowercased() == name }
   }
 
   package func app(_ clientID: String) -> LabApp? {
-    apps.first { $0.clientID == clientID.lowercased() }
+    apps.first { $0.clientID.lowercased() == clientID.lowercased() }
   }
 }
 
@@ -70,7 +71,8 @@ package struct LabApp: Codable, Sendable {
 }
 
 private func isLoopback(_ uri: String) -> Bool {
-  ["http://localhost", "http://127.0.0.1"].contains { uri == $0 || uri.hasPrefix($0 + "/") }
+  guard let uri = withoutPort(uri) else { return false }
+  return uri.hasPrefix("http://localhost/") || uri.hasPrefix("http://127.0.0.1/")
 }
 
 /// The URI without its port, and with "/" for an empty path; nil if it is not an http URI.

@@ -28,6 +28,13 @@ package struct LabSettings: Codable, Sendable, Equatable {
 
   package init() {}
 
+  // Named, so that "configure" knows those that are nil, too.
+  enum CodingKeys: String, CodingKey {
+    case tokenLifetime, longTokenLifetime, refreshIn, extendedLifetime, refreshTokenLifetime, clockSkew
+    case strictRefreshTokens, deviceInterval, deviceLifetime, enforceDeviceInterval, authorize
+    case consentScopes, declinedScopes, popNonce, idTokenClaims, tokenResponse, authorizeResponse, metadata
+  }
+
   /// How the authorize endpoint responds to a valid request.
   package enum AuthorizeResponse: Codable, Sendable, Equatable {
     /// With a page to select the user.

@@ -13,7 +13,7 @@ struct LabState: Sendable {
   var accessTokens = Tickets<AccessToken>()
   /// The nonces of signed requests: each is accepted once.
   var usedNonces: Set<String> = []
-  var browserSessions = Tickets<String>()
+  var browserSessions = Tickets<BrowserSession>()
   var faults: [LabFault] = []
   var log: [LabLogEntry] = []
   var received = 0
@@ -112,6 +112,10 @@ struct AccountState: Sendable {
   var revokedAt: Date?
   /// Scopes that the user consented to in the browser.
   var consents: Set<String> = []
+
+  func needsMFA(for scopes: ScopeRequest) -> Bool {
+    mfaScopes.map { $0.isEmpty || scopes.contains(anyOf: $0) } ?? false
+  }
 }
 
 struct SignIn: Sendable {
@@ -120,7 +124,7 @@ struct SignIn: Sendable {
   var authority: LabAuthority
   var nonce: String?
   let time: Date
-  let hasMFA: Bool
+  var hasMFA: Bool
   let revocations: Int
 }
 

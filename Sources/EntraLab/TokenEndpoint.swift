@@ -58,8 +58,12 @@ extension LabState {
     if try tenant != self.tenant(of: code.signIn.user, at: code.signIn.authority) {
       throw .grant(700_005, "Provided authorization code is intended to use against other tenant.")
     }
-    let scope = form["scope"] ?? code.request.parameters["scope"] ?? ""
-    return try issue(code.signIn, ScopeRequest(scope, isToken: true), request)
+    guard code.signIn.authority.isCompatible(with: request.authority) else {
+      throw .grant(70000, "The provided grant has not been issued for this endpoint.")
+    }
+    let scopes = try ScopeRequest(form["scope"] ?? code.request.parameters["scope"] ?? "", isToken: true)
+    try checkConsent(to: scopes, of: code.signIn.user, for: request.app)
+    return try issue(code.signIn, scopes, request)
   }
 
   /// PKCE (RFC 7636 section 4.6).
@@ -109,7 +113,7 @@ extension LabState {
         "bad_token")
     }
     let scopes = try ScopeRequest(form["scope"] ?? "openid profile offline_access", isToken: true)
-    if let needed = account.mfaScopes, !signIn.hasMFA, needed.isEmpty || scopes.contains(anyOf: needed) {
+    if !signIn.hasMFA, account.needsMFA(for: scopes) {
       throw OAuthFailure(
         "invalid_grant", 50076, "You must use multi-factor authentication to access the resource.",
         suberror: "basic_action",
@@ -117,9 +121,7 @@ extension LabState {
           #"{"access_token":{"capolids":{"essential":true,"values":["0fa1a0f1-1ab0-4000-8000-0000000000ca"]}}}"#
       )
     }
-    if let missing = missingConsent(scopes, of: signIn.user, to: app) {
-      throw .grant(65001, missing, "consent_required")
-    }
+    try checkConsent(to: scopes, of: signIn.user, for: app)
     if settings.strictRefreshTokens { refreshTokens[name]?.isUsed = true }
     (signIn.app, signIn.authority, signIn.nonce) = (app, authority, nil)
     return try issue(signIn, scopes, request)
@@ -133,6 +135,14 @@ extension LabState {
     return isMissing ? "The user or administrator has not consented to use the application." : nil
   }
 
+  private func checkConsent(
+    to scopes: ScopeRequest, of user: LabUser, for app: LabApp
+  ) throws(OAuthFailure) {
+    if let missing = missingConsent(scopes, of: user, to: app) {
+      throw .grant(65001, missing, "consent_required")
+    }
+  }
+
   mutating func consent(_ user: LabUser, to scopes: ScopeRequest, for app: LabApp) {
     accounts[user.name, default: AccountState()].consents.formUnion(
       scopes.names.map { app.clientID + " " + $0 })
@@ -140,7 +150,7 @@ extension LabState {
 }
 
 extension LabAuthority {
-  /// Whether a refresh token of one is valid at the other: B2C's are bound to a policy, Entra's are not bound.
+  /// Whether a code or a refresh token of one is valid at the other: B2C's are bound to a policy, Entra's are not bound.
   func isCompatible(with other: LabAuthority) -> Bool {
     let entras: [Kind] = [.entra, .pathless]
     return kind == other.kind || entras.contains(kind) && entras.contains(other.kind)

@@ -36,7 +36,9 @@ extension LabState {
       }
     }
     if scopes.isOpenID { response["id_token"] = .string(idToken(signIn, scopes, claims, identity)) }
-    if authority.kind != .adfs { response["client_info"] = .string(clientInfo(of: signIn)) }
+    if request.form["client_info"] == "1", authority.kind != .adfs {
+      response["client_info"] = .string(clientInfo(of: signIn))
+    }
     if let family = signIn.app.familyID { response["foci"] = .string(family) }
     return response
   }
@@ -88,11 +90,9 @@ extension LabState {
 
   private func identityClaims(of signIn: SignIn, in tenant: String, base: String) -> [String: JSON] {
     let user = signIn.user
-    let objectID = user.objectID(in: tenant) ?? user.objectID
-    // Pairwise: another one for each app (OpenID Connect Core section 8.1).
-    let subject = base64URL(SHA256.hash(data: Array("\(objectID) \(signIn.app.clientID)".utf8)))
+    let subject = subject(of: signIn, in: tenant)
     var claims: [String: JSON] = [
-      "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject), "oid": .string(objectID),
+      "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject), "oid": .string(user.objectID(in: tenant) ?? user.objectID),
       "tid": .string(tenant),
       "ver": "2.0", "name": .string(user.displayName), "preferred_username": .string(user.userPrincipalName),
     ]
@@ -110,6 +110,12 @@ extension LabState {
       ]
     }
     return claims
+  }
+
+  /// Pairwise: another one for each app (OpenID Connect Core section 8.1).
+  func subject(of signIn: SignIn, in tenant: String) -> String {
+    let objectID = signIn.user.objectID(in: tenant) ?? signIn.user.objectID
+    return base64URL(SHA256.hash(data: Array("\(objectID) \(signIn.app.clientID)".utf8)))
   }
 
   /// `client_info`: the home account. B2C adds the policy to it.

@@ -60,29 +60,62 @@ import LabSupport
     #expect(answer.redirect["state"] == "st")
   }
 
-  @Test func `A user chooses an account on the page, and the browser remembers it`() async throws {
-    let files = try TemporaryDirectory()
-    let jar = files.path + "/cookies"
+  /// Selects a user on the page, whose cookie goes to a file, and returns the page's number.
+  private func chooseOnPage(_ user: String, _ jar: String) async throws -> (id: String, answer: Answer) {
     let page = try await lab.authorize(["login_hint": ""])
     #expect(page.status == 200)
     #expect(page.body.contains("bob@contoso.test"))
     let id = try #require(
-      page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first)
-    let answer = try await lab.curl(
-      "/common/login", form: [("ctx", String(id)), ("user", "bob")], ["-c", jar])
+      page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first.map(String.init))
+    return (id, try await lab.curl("/common/login", form: [("ctx", id), ("user", user)], ["-c", jar]))
+  }
+
+  /// A request without a page, from the browser with these cookies.
+  private func silently(
+    _ jar: String, tenant: String = "common", _ changes: [String: String] = [:]
+  ) async throws -> Answer {
+    let standard = ["prompt": "none", "login_hint": "", "scope": "User.Read"]
+    return try await lab.authorize(tenant: tenant, standard.merging(changes) { $1 }, ["-b", jar])
+  }
+
+  @Test func `A user chooses an account on the page, and the browser remembers it`() async throws {
+    let files = try TemporaryDirectory()
+    let jar = files.path + "/cookies"
+    let (id, answer) = try await chooseOnPage("bob", jar)
     let code = try #require(answer.redirect["code"])
     let claims = try await lab.redeem(code).claims(of: "id_token")
     #expect(claims["preferred_username"] == "bob@contoso.test")
 
-    let again = try await lab.curl("/common/login", form: [("ctx", String(id)), ("user", "bob")])
+    let again = try await lab.curl("/common/login", form: [("ctx", id), ("user", "bob")])
     #expect(again.status == 400)
 
-    let query =
-      "/common/oauth2/v2.0/authorize?client_id=\(LabApps.plain)&response_type=code&scope=User.Read"
-      + "&redirect_uri=http%3A%2F%2Flocalhost&prompt=none"
-    #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["code"] != nil)
-    try lab.requireMFA(of: "bob")
-    #expect(try await lab.curl(query, headers: [], ["-b", jar]).redirect["error"] == "interaction_required")
+    #expect(try await silently(jar).redirect["code"] != nil)
+    #expect(try await silently(jar, ["login_hint": "nobody@contoso.test"]).redirect["error"] == "login_required")
+    try lab.requireMFA(of: "bob", scopes: ["Mail.Read"])
+    #expect(try await silently(jar).redirect["code"] != nil)
+    #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["error"] == "interaction_required")
+    _ = try await chooseOnPage("bob", jar)
+    #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["code"] != nil)
+  }
+
+  @Test func `Without a page there is none for an account that the authority does not accept`() async throws {
+    let files = try TemporaryDirectory()
+    let jar = files.path + "/cookies"
+    _ = try await chooseOnPage("carol", jar)
+    let answer = try await silently(jar, tenant: "organizations")
+    #expect(answer.redirect["error"] == "interaction_required")
+    #expect(answer.redirect["error_description"]?.hasPrefix("AADSTS50020") == true)
+  }
+
+  @Test func `A sign-out ends the session of its browser`() async throws {
+    let files = try TemporaryDirectory()
+    let (bob, alice) = (files.path + "/bob", files.path + "/alice")
+    _ = try await chooseOnPage("bob", bob)
+    _ = try await chooseOnPage("alice", alice)
+    _ = try await lab.curl("/common/oauth2/v2.0/logout")
+    _ = try await lab.curl("/common/oauth2/v2.0/logout", ["-b", alice])
+    #expect(try await silently(bob).redirect["code"] != nil)
+    #expect(try await silently(alice).redirect["error"] == "login_required")
   }
 
   @Test func `A test can set the endpoint's response`() async throws {

@@ -12,6 +12,7 @@ import LabSupport
       #"{"clearFaults":{}}"#, #"{"endDelays":{}}"#, #"{"revoke":"alice"}"#,
       #"{"condition":{"user":"alice","condition":"accountDeleted"}}"#, #"{"condition":{"user":"alice"}}"#,
       #"{"mfa":{"user":"bob","required":true,"scopes":["Mail.Read"]}}"#, #"{"clearLog":{}}"#,
+      #"{"configure":{"popNonce":"n"}}"#,
     ]
     for command in commands {
       let answer = try await tell(command)
@@ -20,6 +21,9 @@ import LabSupport
     let overview = try await lab.curl("/__ctl").json
     #expect(overview["settings"]?["deviceInterval"] == 1)
     #expect(overview["settings"]?["tokenLifetime"] == 3600)
+    #expect(overview["settings"]?["popNonce"] == "n")
+    #expect(try await tell(#"{"configure":{"popNonce":null}}"#).status == 200)
+    #expect(try await lab.curl("/__ctl").json["settings"]?["popNonce"] == nil)
     #expect(overview["directory"]?["users"]?.array?.count == 3)
     #expect(try await lab.authorize(["login_hint": ""]).redirect["code"] != nil)
     #expect(try await tell(#"{"reset":{}}"#).status == 200)
@@ -78,10 +82,21 @@ import LabSupport
   @Test func `Users and apps can be added`() async throws {
     lab.add(
       LabUser(
-        name: "dora", displayName: "Dora", userPrincipalName: "dora@contoso.test",
+        name: "Dora", displayName: "Dora", userPrincipalName: "Dora@Contoso.test",
         homeTenant: LabDirectory.contoso, objectID: "d0000000-0000-4000-8000-000000000004"))
-    lab.add(LabApp(name: "new", clientID: "new-app"))
-    let tokens = try await lab.signIn(as: "dora@contoso.test", client: "new-app")
+    var app = LabApp(name: "new", clientID: "New-App")
+    app.redirectURIs = ["http://localhost:8080/cb"]
+    lab.add(app)
+    func authorize(_ uri: String) async throws -> Answer {
+      try await lab.authorize([
+        "client_id": "new-app", "login_hint": "dora@contoso.test", "redirect_uri": uri,
+      ])
+    }
+    #expect(try await authorize("http://localhost:1/other").status == 400)
+    let uri = "http://localhost:1/cb"
+    let code = try #require(try await authorize(uri).redirect["code"])
+    let tokens = try await lab.redeem(code, ["client_id": "new-app", "redirect_uri": uri])
     #expect(try tokens.claims(of: "id_token")["name"] == "Dora")
+    try lab.revokeSessions(of: "Dora")
   }
 }

@@ -24,6 +24,7 @@ import LabSupport
     #expect(try await lab.poll(declined)["error"] == "authorization_declined")
     let late = try await lab.begin()
     lab.configure { $0.clockSkew = 901 }
+    #expect(throws: LabError.self) { try lab.approveDevice(as: "alice") }
     #expect(try await lab.poll(late)["error"] == "expired_token")
     let unknown = try await lab.token([
       "grant_type": "device_code", "client_id": LabApps.plain, "device_code": "x",
@@ -56,12 +57,22 @@ import LabSupport
     #expect(done.status == 200)
     #expect(try await lab.poll(flow).claims(of: "id_token")["name"] == "Bob Brown")
   }
+
+  @Test func `An account that the authority does not accept leaves the code pending`() async throws {
+    let flow = try await lab.begin(tenant: "organizations")
+    let code = try #require(flow["user_code"])
+    let refused = try await lab.curl("/common/oauth2/deviceauth", form: [("otc", code), ("user", "carol")])
+    #expect(refused.status == 400)
+    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
+    try lab.approveDevice(userCode: code, as: "bob")
+    #expect(try await lab.poll(flow).status == 200)
+  }
 }
 
 extension Lab {
-  fileprivate func begin() async throws -> Answer {
+  fileprivate func begin(tenant: String = "common") async throws -> Answer {
     try await curl(
-      "/common/oauth2/v2.0/devicecode",
+      "/\(tenant)/oauth2/v2.0/devicecode",
       form: [("client_id", LabApps.plain), ("scope", "User.Read openid profile offline_access")])
   }
 

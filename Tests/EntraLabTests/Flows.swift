@@ -8,7 +8,9 @@ enum Proof {
 
 extension Lab {
   /// Sends a request to the authorize endpoint; `changes` replace parameters, an empty one removes it.
-  func authorize(tenant: String = "common", _ changes: [String: String] = [:]) async throws -> Answer {
+  func authorize(
+    tenant: String = "common", _ changes: [String: String] = [:], _ options: [String] = []
+  ) async throws -> Answer {
     let standard = [
       "client_id": LabApps.plain, "response_type": "code", "redirect_uri": "http://localhost:50000",
       "scope": "User.Read openid profile offline_access", "state": "st", "client_info": "1",
@@ -16,7 +18,7 @@ extension Lab {
     ]
     let parameters = standard.merging(changes) { _, new in new }.filter { !$0.value.isEmpty }
     return try await curl(
-      "/\(tenant)/oauth2/v2.0/authorize", form: parameters.map { ($0.key, $0.value) }, ["-G"])
+      "/\(tenant)/oauth2/v2.0/authorize", form: parameters.map { ($0.key, $0.value) }, ["-G"] + options)
   }
 
   func token(tenant: String = "common", _ form: [String: String]) async throws -> Answer {
@@ -40,7 +42,7 @@ extension Lab {
   ) async throws -> Answer {
     let form = [
       "grant_type": "refresh_token", "client_id": client, "refresh_token": token, "scope": scope,
-      "claims": claims,
+      "claims": claims, "client_info": "1",
     ]
     return try await self.token(tenant: tenant, form.filter { !$0.value.isEmpty })
   }

@@ -17,6 +17,14 @@ import LabSupport
     #expect(try await lab.graph("/me?$select=nothing", token).status == 400)
   }
 
+  @Test(arguments: ["contoso.test", "fabrikam.test"])
+  func `UserInfo has the subject of the ID token`(tenant: String) async throws {
+    let tokens = try await lab.signIn(tenant: tenant)
+    let token = try #require(tokens["access_token"])
+    let userInfo = try await lab.curl("/oidc/userinfo", headers: ["Authorization: Bearer \(token)"])
+    #expect(try userInfo["sub"] == tokens.claims(of: "id_token")["sub"]?.string)
+  }
+
   @Test func `Tokens that are absent, garbled, expired or for another resource are refused`() async throws {
     let absent = try await lab.curl("/v1.0/me")
     #expect(absent.status == 401)

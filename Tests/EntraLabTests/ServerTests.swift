@@ -32,7 +32,10 @@ import LabSupport
 
   @Test func `A port that is taken is an error`() async throws {
     let port = try #require(lab.baseURL.split(separator: ":").last.flatMap { UInt16($0) })
-    await #expect(throws: LabError.self) { try await Lab.start(port: port) }
+    let directory = URL(filePath: lab.caBundlePath).deletingLastPathComponent().path
+    await #expect(throws: LabError.self) { try await Lab.start(port: port, directory: directory) }
+    // The file is still that of the lab that has the port.
+    #expect(try await lab.curl("/common/discovery/v2.0/keys").status == 200)
   }
 
   @Test func `Malformed requests do no harm`() async throws {

@@ -14,6 +14,7 @@ import LabSupport
     #expect(try first.json["foci"] == nil)
     let claims = try first.claims(of: "id_token")
     #expect(claims["nonce"] == "n")
+    #expect(first["client_info"] != nil)
     #expect(claims["tid"]?.string == LabDirectory.contoso)
     #expect(claims["iss"]?.string == "\(lab.baseURL)/\(LabDirectory.contoso)/v2.0")
     #expect(try await lab.redeem(code).errorCode == 54005)
@@ -32,6 +33,7 @@ import LabSupport
     #expect(try await attempt(["code": "other"]) == 70000)
     #expect(try await attempt(["scope": "User.Read api://x/y"]) == 28000)
     #expect(try await attempt(["grant_type": "password"]) == 70003)
+    #expect(try await attempt(["scope": "Files.ReadWrite.All"]) == 65001)
   }
 
   @Test func `A code expires, and belongs to its tenant`() async throws {
@@ -40,6 +42,13 @@ import LabSupport
     let other = try #require(try await lab.authorize().redirect["code"])
     lab.configure { $0.clockSkew = 601 }
     #expect(try await lab.redeem(other).errorCode == 70008)
+  }
+
+  @Test func `client_info is returned where it is asked for`() async throws {
+    let code = try #require(try await lab.authorize().redirect["code"])
+    let answer = try await lab.redeem(code, ["client_info": ""])
+    #expect(answer.status == 200)
+    #expect(answer["client_info"] == nil)
   }
 
   @Test func `Errors have Entra's form`() async throws {
@@ -177,6 +186,10 @@ import LabSupport
     #expect(
       try await lab.refresh(token, tenant: "contoso.onmicrosoft.com/b2c_1_other")["suberror"] == "bad_token"
     )
+
+    let code = try #require(
+      try await lab.authorize(tenant: "tfp/contoso.onmicrosoft.com/b2c_1_up").redirect["code"])
+    #expect(try await lab.redeem(code, tenant: "contoso.onmicrosoft.com").errorCode == 70000)
 
     let unscoped = try await lab.signIn(tenant: "contoso.onmicrosoft.com/b2c_1_up", scope: "openid")
     #expect(unscoped["access_token"] == nil)
