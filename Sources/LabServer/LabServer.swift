@@ -11,7 +11,8 @@ public import SoupTransport
 ///
 /// It listens on a free port of the loopback interface, over TLS with a certificate authority of its own. The keyring runs on
 /// a private session bus. The user's own keyring, bus and files are not used. Users are `alice` and `bob` of contoso.test,
-/// and `carol` with a personal account. Needs the Debian packages `dbus-daemon` and `gnome-keyring`.
+/// and `carol` with a personal account. Needs the Debian packages `dbus-daemon`, `gnome-keyring`
+/// and `glib-networking`.
 ///
 /// For example:
 ///

@@ -26,7 +26,8 @@ public enum KeySource: Sendable {
   /// The closure is called when the passphrase is needed, on a thread on which it may block. The call to the store throws
   /// its error.
   case passphrase(@Sendable (PassphraseUse) throws(CacheError) -> SecretBytes)
-  /// A file of 32 bytes or more, all of which is the key. It must belong to the user and be closed to all others.
+  /// A file of 32 bytes or more, all of which is the key. It must belong to the user or to root, and be
+  /// closed to all others; one of root's may be readable for its group, unless the program runs as root.
   case keyFile(path: String)
   /// A systemd credential (systemd.exec(5), `LoadCredential=`) of 32 bytes or more, all of which is the key.
   case credential(name: String)

@@ -60,7 +60,8 @@ struct UnreadableEntries: Sendable {
 }
 
 extension StoreProblem {
-  /// What it looks like in `--json`. The remedy is what `llavero doctor --fix` does about it.
+  /// What it looks like in `--json`. The remedy is what `llavero doctor --fix` does about an entry
+  /// that cannot be used; it merges a duplicate.
   var members: Members {
     ["kind": kind.rawValue, "shard": shard?.rawValue, "detail": detail, "remedy": remedy.rawValue]
   }
