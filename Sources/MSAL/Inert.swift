@@ -117,7 +117,8 @@ public protocol MSALExternalAccountProviding: NSObjectProtocol, Sendable {
   /// An account is removed, completely if `wipeAccount` is true.
   func remove(
     _ account: any MSALAccountProtocol, wipeAccount: Bool, tenantProfiles: [MSALTenantProfile]?) throws
-  /// The matching accounts.
+  /// The matching accounts. Unless the parameters ask for them, the library leaves out those that were signed out of the
+  /// application.
   func accounts(with parameters: MSALAccountEnumerationParameters) throws -> [any MSALAccountProtocol]
 }
 

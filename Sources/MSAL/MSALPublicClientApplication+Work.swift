@@ -63,7 +63,7 @@ extension MSALPublicClientApplication {
   }
 
   /// The accounts of the cache, and of the broker if requested, with the tenant profiles that an external provider adds, then
-  /// those that only such a provider has.
+  /// those that only such a provider has. It may still have accounts that were signed out of this application.
   func accounts(_ query: AccountsQuery, fromDevice: Bool = false) async throws -> [MSALAccount] {
     var accounts = try await call { (client) throws(IdentityError) in
       fromDevice
@@ -71,11 +71,15 @@ extension MSALPublicClientApplication {
     }
     .filter(query.matches)
     for provider in config.cacheConfig.externalAccountProviders {
+      var others: [Account] = []
       logFailure {
         let parameters = MSALAccountEnumerationParameters(query)
-        let others = try provider.accounts(with: parameters).compactMap(Account.init)
-        accounts = accounts.merging(others.filter(query.matches))
+        others = try provider.accounts(with: parameters).compactMap(Account.init).filter(query.matches)
       }
+      let listed = try await call { [others] (client) throws(IdentityError) in
+        try await client.removingSignedOut(from: others, query.filter)
+      }
+      accounts = accounts.merging(listed)
     }
     return accounts.map { MSALAccount($0) }
   }

@@ -159,6 +159,24 @@ extension ApplicationTests {
         provider.events.withLock { $0 } == ["update alice@contoso.test", "remove alice@contoso.test"])
     }
 
+    @Test func `Another library's account that was signed out is not listed`() async throws {
+      let provider = ExternalAccounts()
+      let application = try MSALPublicClientApplication.test(entra) {
+        $0.cacheConfig.addExternalAccountProvider(provider)
+      }
+      let alice = try await application.signIn().account
+      let error = try await failure { try await application.currentAccount(with: nil) }
+      #expect(error.internalCode == -42102)
+      let carol = try application.account(forUsername: "carol@contoso.example")
+      // The provider keeps the account.
+      try application.remove(carol)
+      #expect(try application.allAccounts() == [alice])
+      #expect(try await application.currentAccount(with: nil).0 == alice)
+      let parameters = MSALAccountEnumerationParameters()
+      parameters.returnOnlySignedInAccounts = false
+      #expect(try application.accounts(for: parameters) == [alice, carol])
+    }
+
     @Test func `The claims of another library's account are those of its tenant profile`() async throws {
       let provider = ExternalAccounts()
       let application = try MSALPublicClientApplication.test(entra) {

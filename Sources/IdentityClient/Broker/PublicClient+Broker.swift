@@ -48,23 +48,40 @@ extension PublicClient {
       log(.info, "The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
       return DeviceAccounts(accounts: own ?? [], brokerFailure: error.code == .noBroker ? nil : error)
     }
-    func isSignedOut(_ account: Account) -> Bool {
-      // The broker does without a cache that cannot be read at all.
-      guard let snapshot, own != nil else { return false }
-      do throws(CacheError) {
-        let metadata = try snapshot.accountMetadata(clientID: clientID, of: account.homeAccountID)
-        return metadata?.signInState(of: account.homeAccountID) == .signedOut
-      } catch {
-        log(.info, "An account of the broker is not listed.", ["reason": "\(error.code.rawValue)"])
-        return true
-      }
-    }
+    // The broker does without a cache that cannot be read at all.
+    let readable = own == nil ? nil : snapshot
     return DeviceAccounts(
       accounts: (own ?? []).merging(
         theirs.filter { account in
           filter.matches(account) && isOfSameCloud(account)
-            && !(filter.signedInOnly && isSignedOut(account))
+            && !(filter.signedInOnly && isSignedOut(account, of: clientID, in: readable))
         }))
+  }
+
+  /// Returns another library's accounts. Unless the filter asks for them, those that were signed out of this client are left
+  /// out, and those of which the cache cannot be read.
+  package func removingSignedOut(
+    from accounts: [Account], _ filter: AccountFilter
+  ) async throws(IdentityError) -> [Account] {
+    guard filter.signedInOnly, !accounts.isEmpty else { return accounts }
+    let filter = ofThisClient(filter)
+    let snapshot = try await readingCache { () async throws(CacheError) in
+      try await cache.snapshot(for: filter)
+    }
+    return accounts.filter { !isSignedOut($0, of: filter.clientID ?? "", in: snapshot) }
+  }
+
+  /// Whether an account was signed out of a client. It counts as signed out if its part of the cache cannot be read, and not
+  /// without a cache.
+  private func isSignedOut(_ account: Account, of clientID: String, in snapshot: CacheSnapshot?) -> Bool {
+    guard let snapshot else { return false }
+    do throws(CacheError) {
+      let metadata = try snapshot.accountMetadata(clientID: clientID, of: account.homeAccountID)
+      return metadata?.signInState(of: account.homeAccountID) == .signedOut
+    } catch {
+      log(.info, "An account that may be signed out is not listed.", ["reason": "\(error.code.rawValue)"])
+      return true
+    }
   }
 
   func ofThisClient(_ filter: AccountFilter) -> AccountFilter {
