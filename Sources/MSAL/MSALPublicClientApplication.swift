@@ -123,6 +123,10 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// Gets a token by an interactive sign-in in the system's browser.
   ///
+  /// The library does not notice a closed tab: the request ends after five minutes with
+  /// ``MSALInternalError/internalErrorSessionCanceled``, or when the program calls ``cancelCurrentWebAuthSession()``. Offer a
+  /// Cancel button.
+  ///
   /// The block is called on the main queue unless the parameters have another.
   @preconcurrency
   open func acquireToken(
@@ -136,6 +140,10 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   }
 
   /// Gets a token by an interactive sign-in in the system's browser.
+  ///
+  /// The library does not notice a closed tab: the request ends after five minutes with
+  /// ``MSALInternalError/internalErrorSessionCanceled``, or when the program calls ``cancelCurrentWebAuthSession()``. Offer a
+  /// Cancel button.
   ///
   /// - Throws: `NSError`: ``MSALError/userCanceled`` when the user or the program cancelled it,
   ///   ``MSALError/serverDeclinedScopes`` when not all scopes were granted.

@@ -117,6 +117,21 @@ extension ApplicationTests {
       #expect(error.domain == MSALErrorDomain && error.code == MSALError.userCanceled.rawValue)
     }
 
+    @Test func `A sign-in can begin before a cancelled one has ended`() async throws {
+      let gate = Gate()
+      defer { gate.open() }
+      entra.browser.idle(gate)
+      let first = Task { try await application.signIn() }
+      _ = try await entra.browser.nextPage()
+      #expect(MSALPublicClientApplication.cancelCurrentWebAuthSession())
+      entra.browser.answer()
+      _ = try await application.signIn()
+      gate.open()
+      let error = try await failure { try await first.value }
+      #expect(error.code == MSALError.userCanceled.rawValue)
+      _ = try await application.signIn()
+    }
+
     @Test func `Blocking calls from every thread of the pool finish`() async throws {
       _ = try await application.signIn()
       let counts = try await atOnce(0..<64) { _ in try application.allAccounts().count }

@@ -38,12 +38,13 @@ package final class ScriptedBrowser: WebAuthenticator {
     person { query in ["code": "code-1", "state": query["state"] ?? ""].merging(more) { $1 } }
   }
 
-  /// The person does nothing until the sign-in ends.
-  package func idle() {
+  /// The person does nothing until the sign-in ends. With a gate, a cancelled one does not end before that is open.
+  package func idle(_ gate: Gate? = nil) {
     person { _ throws(IdentityError) in
       let (end, continuation) = AsyncStream<Never>.makeStream()
       for await _ in end {}
       continuation.finish()
+      await gate?.wait()
       throw IdentityError(.cancelled, "")
     }
   }

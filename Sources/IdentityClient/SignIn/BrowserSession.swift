@@ -19,6 +19,8 @@ final class BrowserSession: Sendable {
   private typealias Outcome = Result<[String: String], IdentityError>
 
   private struct Waiting {
+    /// The state of the request, which no other has.
+    let state: String
     /// The redirect URI of the application's own scheme that the response will come to, until it has come.
     var redirectURI: URL?
     let isExpected: @Sendable ([String: String]) -> Bool
@@ -46,7 +48,8 @@ final class BrowserSession: Sendable {
     let isFree = waiting.withLock { waiting in
       guard waiting == nil else { return false }
       waiting = Waiting(
-        redirectURI: isOwnScheme ? redirectURI : nil, isExpected: isExpected, responses: continuation)
+        state: expected, redirectURI: isOwnScheme ? redirectURI : nil, isExpected: isExpected,
+        responses: continuation)
       return true
     }
     guard isFree else {
@@ -54,7 +57,7 @@ final class BrowserSession: Sendable {
         .interactiveSessionAlreadyRunning, "Another sign-in waits for its browser.",
         advice: "Finish or cancel it first.")
     }
-    defer { waiting.withLock { $0 = nil } }
+    defer { free(expected) }
 
     let used = Mutex(redirectURI)
     let onEvent = onEvent
@@ -70,7 +73,12 @@ final class BrowserSession: Sendable {
       }
     }
     do throws(IdentityError) {
-      let outcome = isOwnScheme ? await Self.first(authorize, responses) : await authorize()
+      let outcome = await withTaskCancellationHandler {
+        isOwnScheme ? await Self.first(authorize, responses) : await authorize()
+      } onCancel: {
+        // The next sign-in may begin before this one has ended.
+        free(expected)
+      }
       let parameters = try outcome.get()
       guard isExpected(parameters) else {
         throw IdentityError(.invalidState, "The browser's response is to another request.")
@@ -84,6 +92,13 @@ final class BrowserSession: Sendable {
       let error = error.completed(correlationID, account)
       onEvent(.failed(error))
       throw error
+    }
+  }
+
+  /// Lets the next sign-in begin, unless it has begun.
+  private func free(_ state: String) {
+    waiting.withLock { waiting in
+      if waiting?.state == state { waiting = nil }
     }
   }
 
