@@ -311,6 +311,14 @@ struct AuthorityTests {
       person, scopes: ["https://api.test/read"], changing: ["access_token": .null], idToken: claims)
     #expect(signedIn.accessToken.isEmpty)
     #expect(signedIn.account.homeAccountID == account.homeAccountID)
+    // The text that stands for a missing user name is no hint.
+    #expect(account.username == "Missing from the token response")
+    for hint in [nil, "dora@example.test"] {
+      try await test.signIn(person, scopes: ["https://api.test/read"], idToken: claims) {
+        ($0.account, $0.loginHint) = (account, hint)
+      }
+      #expect(test.browser.lastQuery["login_hint"] == hint)
+    }
     // Another policy gives the same person another id; another person is refused.
     let edit = try Authority("https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_edit")
     func dora(_ uid: String) -> TestPerson {

@@ -90,7 +90,7 @@ struct InteractiveFlow: Sendable {
     if prompt != .promptIfNecessary { parameters["prompt"] = prompt.rawValue }
     // A choice of accounts and a hint at one of them exclude each other.
     if prompt != .selectAccount {
-      parameters["login_hint"] = request.account?.username.nonBlank ?? request.loginHint.nonBlank
+      parameters["login_hint"] = request.account?.loginHint ?? request.loginHint.nonBlank
     }
     parameters["domain_hint"] = request.domainHint.nonBlank
     guard resolved.authority.isMicrosofts else { return parameters }
@@ -191,6 +191,11 @@ extension PublicClient {
       clientID: configuration.clientID, of: account.homeAccountID)
     return metadata?.signInState(of: account.homeAccountID) == .signedOut ? .login : request.prompt
   }
+}
+
+extension Account {
+  /// The user name; `nil` also for the text that stands for a missing one.
+  fileprivate var loginHint: String? { username == AccountRecord.missingUsername ? nil : username.nonBlank }
 }
 
 extension IdentityError {

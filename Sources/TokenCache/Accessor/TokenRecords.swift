@@ -90,7 +90,7 @@ public struct TokenRecords: Sendable {
         type: request.authority == .adfs ? .adfs : .msSTS)
       account.localAccountID = claims?.objectID ?? claims?.subject ?? clientInfo?.uid
       account.username =
-        claims?.username ?? (request.authority == .b2c ? "Missing from the token response" : nil)
+        claims?.username ?? (request.authority == .b2c ? AccountRecord.missingUsername : nil)
       account.name = claims?.name
       account.givenName = claims?.givenName
       account.middleName = claims?.middleName

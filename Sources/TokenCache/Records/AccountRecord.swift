@@ -7,6 +7,8 @@ public struct AccountRecord: CacheRecord {
   public init(fields: JSONObject) { self.fields = fields }
 
   package static let spellings: Set<String> = ["environment", "realm"]
+  /// The user name of an account of B2C whose tokens have none, as MSAL for iOS and macOS writes it.
+  package static let missingUsername = "Missing from the token response"
 
   /// Makes a record from its identity; set everything else afterwards.
   public init(homeAccountID: String, environment: String, realm: String?, type: AccountType = .msSTS) {
