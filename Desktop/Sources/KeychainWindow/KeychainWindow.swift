@@ -36,6 +36,8 @@ public final class KeychainWindow {
   private var unfinished: [Task<Void, Never>] = []
   /// Of how many of these the keyring may ask the person.
   private var questions = 0
+  /// Closes the hidden window after that.
+  private var ending: Task<Void, Never>?
   private var unlocking: Task<Void, Never>?
   private var loading: Task<Void, Never>?
   private var isStale = false
@@ -70,6 +72,7 @@ public final class KeychainWindow {
 
   /// Shows the window, or brings it to the front, and reads everything.
   public func present() {
+    ending?.cancel()
     widget.present()
     Self.shown = self
     reload()
@@ -328,14 +331,16 @@ extension KeychainWindow {
       guard let self else { return false }
       end()
       guard !unfinished.isEmpty else { return false }
-      let tasks = unfinished
-      unfinished = []
+      // What fails from now on brings it back.
+      begin()
       widget.isVisible = false
+      let tasks = unfinished
       let end = Task {
         for task in tasks { await task.value }
         await self.keychain.finish()
       }
-      Task {
+      ending?.cancel()
+      ending = Task {
         // A server that says nothing for so long may never; the keyring's question has two minutes.
         let limit = Task { [questions] in try? await Task.sleep(for: .seconds(questions == 0 ? 10 : 130)) }
         Task {
@@ -343,8 +348,11 @@ extension KeychainWindow {
           limit.cancel()
         }
         await limit.value
-        // Unless it was shown again meanwhile.
-        if !self.widget.isVisible { self.widget.close() }
+        // It was shown again, or closed once more.
+        if Task.isCancelled { return }
+        if self.actionError != nil { return self.present() }
+        self.unfinished = []
+        self.widget.close()
       }
       return true
     }
@@ -533,7 +541,8 @@ extension KeychainWindow {
       try await body(keychain, group)
       if let success { announce(success) }
     } catch {
-      report(error)
+      // The end of the window cancels an unlocking, which is no error.
+      if !Task.isCancelled { report(error) }
     }
     showBanners()
     reload()

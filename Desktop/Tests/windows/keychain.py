@@ -266,8 +266,28 @@ def renewal():
             key("ctrl+q")
             # The window is hidden until the renewal has ended.
             app.gone("Renewing…")
+            with keychain() as second:
+                check("a second start shows the window again", second.ends() == 0 and app.says("Renewing…"), second.errors())
+            app.click("Close")
+            app.gone("Renewing…")
             lab.tell(endDelays={})
-            check("a renewal ends before the program", app.ends() == 0 and llavero("export") != before, app.errors())
+            check("a renewal ends before the program, also after a second close",
+                  app.ends() == 0 and llavero("export") != before, app.errors())
+        with keychain() as app:
+            lab.tell(fault={"target": "token", "status": 503, "delay": 600})
+            # The request is repeated once.
+            lab.tell(fault={"target": "token", "status": 503})
+            lab.tell(clearLog={})
+            app.click("Renew")
+            wait("the renewal's request", lambda: lab.log("token"))
+            app.says("Renewing…")
+            key("ctrl+q")
+            app.gone("Renewing…")
+            lab.tell(endDelays={})
+            app.says("No Response From the Server")
+            check("a renewal that fails in the hidden window brings it back", True)
+            app.click("Close")
+            check("its error does not keep the program from ending", app.ends() == 0, app.errors())
         with keychain() as app:
             lab.tell(condition={"user": "alice", "condition": "badToken"})
             app.click("Renew")
