@@ -144,11 +144,8 @@ public final class KeychainWindow {
   func report(_ trouble: Trouble) {
     actionError = trouble
     showBanners()
-    // GTK 4.8 tells screen readers of no other change.
-    let button = bannerBuilder.widget("trouble-button")
-    button.setAccessibleDescription("\(trouble.title). \(trouble)")
-    // A search that is being typed goes on.
-    if !widget.isTextFocused { button.focus() }
+    // GTK 4.8 tells screen readers of no other change. A search that is being typed goes on.
+    if !widget.isTextFocused { bannerBuilder.widget("trouble-button").focus() }
   }
 
   private func load() async {
@@ -281,6 +278,7 @@ extension KeychainWindow {
     if let first = troubles.first {
       let more = troubles.count > 1 ? " (and \(troubles.count - 1) more)" : ""
       bannerBuilder.widget("trouble-text").set("label", first.title + more)
+      bannerBuilder.widget("trouble-button").setAccessibleDescription("\(first.title). \(first)")
     }
     bannerBuilder.widget("trouble-close").isVisible = actionError != nil
     bannerBuilder.widget("trouble-bar").isVisible = !troubles.isEmpty

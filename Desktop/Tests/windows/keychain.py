@@ -366,6 +366,13 @@ def locked():
         unlock_keyring()
         app.says("alice@contoso.com")
         check("it notices that the keyring was unlocked", True)
+        app.click("Close the message")
+        app.gone("Not Confirmed")
+        make_unreadable(name, "boris")
+        key("F5")
+        app.says("Something Is Damaged")
+        description = app.find("Details…").get_description()
+        check("a screen reader announces each problem by its own text", description.startswith("Something Is Damaged. "), description)
 
 
 def unavailable(desktop):
