@@ -119,6 +119,23 @@ struct ActionTests {
     }
   }
 
+  @Test func `A token without an account record cannot be renewed, and does not count as removed`()
+    async throws
+  {
+    var document = CacheDocument()
+    document.accessTokens["orphan"] = sample.token(of: SampleGroup.mail, "Mail.Read")
+    document.refreshTokens["refresh"] = Credential(
+      type: .refreshToken, homeAccountID: SampleGroup.alice, environment: "login.microsoftonline.com",
+      clientID: SampleGroup.mail, secret: "secret-refresh")
+    _ = try await sample.cache.import(document)
+    let orphan = try #require(try await tokens().first { $0.id.section == .accessToken })
+    #expect(!orphan.isRenewable)
+    let trouble = await #expect(throws: Trouble.self) {
+      try await sample.keychain().renew(orphan, in: sample.group)
+    }
+    #expect(trouble?.title == "A New Sign-In Is Needed")
+  }
+
   @Test(.timeLimit(.minutes(5))) func `Another program's change is announced`() async throws {
     try await sample.fill()
     let keychain = sample.keychain()
