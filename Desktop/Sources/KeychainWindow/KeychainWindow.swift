@@ -460,7 +460,11 @@ extension KeychainWindow {
       var asked: [String]
       repeat {
         asked = damage
-        if asked.isEmpty { return announce("Nothing is unreadable any more.") }
+        if asked.isEmpty {
+          // The group may be locked by now.
+          if listing == nil, let obstacle { return report(obstacle) }
+          return announce("Nothing is unreadable any more.")
+        }
         let more = asked.count > 5 ? ["The same is done with \(asked.count - 5) more."] : []
         let response = await MessageDialog.show(
           "Remove Unreadable Entries?",
