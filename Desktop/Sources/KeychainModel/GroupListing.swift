@@ -81,18 +81,21 @@ extension GroupListing {
     let document = snapshot.document
     // Where something hides all of the group, the problems say so.
     let known = (try? snapshot.accounts()) ?? []
+    let knownIDs = Set(known.map { $0.homeAccountID.lowercased() })
     var tokens: [String: [TokenEntry]] = [:]
     var renewable: [TokenLookup: Bool] = [:]
     for section in CredentialSection.allCases {
       for (key, credential) in document[section] {
+        let account = (credential.homeAccountID ?? "").lowercased()
         var isRenewable = false
-        if section == .accessToken, let clientID = credential.clientID, let id = credential.homeAccountID {
+        if section == .accessToken, let clientID = credential.clientID, let id = credential.homeAccountID,
+          knownIDs.contains(account)
+        {
           let lookup = TokenLookup(
             homeAccountID: id, environment: credential.environment ?? "", clientID: clientID)
           isRenewable = renewable[lookup] ?? !snapshot.refreshTokens(for: lookup).isEmpty
           renewable[lookup] = isRenewable
         }
-        let account = (credential.homeAccountID ?? "").lowercased()
         tokens[account, default: []].append(
           TokenEntry(section, key: key, credential, isRenewable: isRenewable))
       }

@@ -144,8 +144,7 @@ public final class Keychain: Sendable {
   @concurrent public func secret(of token: TokenEntry, in group: KeychainGroup) async throws(Trouble)
     -> String
   {
-    let document = try await snapshot(of: group).document
-    guard let secret = document[token.id.section][token.id.key]?.secret else { throw .gone }
+    guard let secret = try await snapshot(of: group).credential(of: token).secret else { throw .gone }
     return secret
   }
 
@@ -153,14 +152,18 @@ public final class Keychain: Sendable {
   ///
   /// - Throws: ``Trouble``, also when it no longer exists.
   @concurrent public func remove(_ token: TokenEntry, in group: KeychainGroup) async throws(Trouble) {
-    let shard = ShardID(homeAccountID: token.homeAccountID, group: group)
-    let id = token.id
-    let isRemoved = try await calling { () async throws(CacheError) in
-      try await prompting.update([shard], in: group) { contents in
-        contents[shard][id.section].removeValue(forKey: id.key) != nil
+    let section = token.id.section
+    let credential = try await snapshot(of: group).credential(of: token)
+    let removed = try await calling { () async throws(CacheError) -> [Credential] in
+      // Its key there may differ. A program that ignores the format's rules may use another account's shard.
+      let shards = try await prompting.read(.all, in: group).documents
+        .filter { $0.value[section].values.contains(credential) }.map(\.key)
+      if shards.isEmpty { return [] }
+      return try await prompting.update(shards, in: group) { contents in
+        shards.flatMap { contents[$0].removeCredentials(in: [section]) { $0 == credential } }
       }
     }
-    if !isRemoved { throw .gone }
+    if removed.isEmpty { throw .gone }
   }
 
   /// Removes an account with its tokens of all clients. The server does not revoke them.
@@ -238,6 +241,16 @@ extension CacheSnapshot {
   /// An account, signed in or not.
   func account(_ id: String) -> Account? {
     try? accounts(AccountFilter(signedInOnly: false, homeAccountID: id)).first
+  }
+
+  /// The record of a token. Another account's token may have got the key after it was removed.
+  ///
+  /// - Throws: ``Trouble`` when it no longer exists.
+  func credential(of token: TokenEntry) throws(Trouble) -> Credential {
+    guard let found = document[token.id.section][token.id.key],
+      found.homeAccountID?.lowercased() == token.homeAccountID?.lowercased()
+    else { throw .gone }
+    return found
   }
 }
 

@@ -14,6 +14,8 @@ final class PassphraseDialog: Sendable {
   private let ask: PassphraseQuestion
   private let isAllowed = Atomic(false)
   private let question = Mutex<Task<Void, Never>?>(nil)
+  /// What the person has entered for this work: the store that may prompt and the other ask the same.
+  private let answers = Mutex<[SecretQuestion: SecretBytes]>([:])
 
   init(limit: DispatchTimeInterval = .seconds(590), _ ask: @escaping PassphraseQuestion) {
     self.limit = limit
@@ -25,6 +27,7 @@ final class PassphraseDialog: Sendable {
     isAllowed.store(true, ordering: .sequentiallyConsistent)
     defer {
       isAllowed.store(false, ordering: .sequentiallyConsistent)
+      answers.withLock { $0 = [:] }
       question.withLock { $0?.cancel() }
     }
     try await work()
@@ -39,6 +42,7 @@ final class PassphraseDialog: Sendable {
     guard isAllowed.load(ordering: .sequentiallyConsistent) else {
       throw CacheError(.locked, "\(question.subject) is needed to open the store.", underlyingError: Needed())
     }
+    if let known = answers.withLock({ $0[question] }) { return known }
     let answer = Mutex<SecretBytes?>(nil)
     let isAnswered = DispatchSemaphore(value: 0)
     let task = Task { [ask] in
@@ -51,7 +55,12 @@ final class PassphraseDialog: Sendable {
     if !isAllowed.load(ordering: .sequentiallyConsistent) { task.cancel() }
     let isInTime = isAnswered.wait(timeout: .now() + limit) == .success
     if !isInTime { task.cancel() }
-    if let secret = answer.withLock({ $0 }) { return secret }
+    if let secret = answer.withLock({ $0 }) {
+      answers.withLock {
+        if isAllowed.load(ordering: .sequentiallyConsistent) { $0[question] = secret }
+      }
+      return secret
+    }
     // Another read that waits for the same answer does not ask again.
     isAllowed.store(false, ordering: .sequentiallyConsistent)
     throw isInTime

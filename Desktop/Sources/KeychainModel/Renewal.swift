@@ -11,9 +11,10 @@ extension Keychain {
   /// - Throws: ``Trouble``.
   @concurrent public func renew(_ token: TokenEntry, in group: KeychainGroup) async throws(Trouble) {
     let snapshot = try await snapshot(of: group)
+    _ = try snapshot.credential(of: token)
     guard let id = token.homeAccountID, let clientID = token.clientID, let account = snapshot.account(id)
     else {
-      throw .gone
+      throw Trouble(IdentityError(.accountNotFound, "The cache has no record of the token's account."))
     }
     var configuration = ClientConfiguration(
       clientID: clientID, authority: try authority(of: token, in: snapshot))

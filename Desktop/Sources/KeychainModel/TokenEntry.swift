@@ -27,7 +27,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public let scopes: [String]
   /// Until when the token serves while the token service is down.
   public let extendedExpiresOn: Date?
-  /// Whether a refresh token is there that the client may use for the account.
+  /// Whether the account has a record, and a refresh token that the client may use.
   public let isRenewable: Bool
 
   init(_ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool) {

@@ -36,6 +36,8 @@ public final class KeychainWindow {
   private var unfinished: [Task<Void, Never>] = []
   /// Of how many of these the keyring may ask the person.
   private var questions = 0
+  /// Closes the hidden window after that.
+  private var ending: Task<Void, Never>?
   private var unlocking: Task<Void, Never>?
   private var loading: Task<Void, Never>?
   private var isStale = false
@@ -70,6 +72,7 @@ public final class KeychainWindow {
 
   /// Shows the window, or brings it to the front, and reads everything.
   public func present() {
+    ending?.cancel()
     widget.present()
     Self.shown = self
     reload()
@@ -141,11 +144,8 @@ public final class KeychainWindow {
   func report(_ trouble: Trouble) {
     actionError = trouble
     showBanners()
-    // GTK 4.8 tells screen readers of no other change.
-    let button = bannerBuilder.widget("trouble-button")
-    button.setAccessibleDescription("\(trouble.title). \(trouble)")
-    // A search that is being typed goes on.
-    if !widget.isTextFocused { button.focus() }
+    // GTK 4.8 tells screen readers of no other change. A search that is being typed goes on.
+    if !widget.isTextFocused { bannerBuilder.widget("trouble-button").focus() }
   }
 
   private func load() async {
@@ -278,6 +278,7 @@ extension KeychainWindow {
     if let first = troubles.first {
       let more = troubles.count > 1 ? " (and \(troubles.count - 1) more)" : ""
       bannerBuilder.widget("trouble-text").set("label", first.title + more)
+      bannerBuilder.widget("trouble-button").setAccessibleDescription("\(first.title). \(first)")
     }
     bannerBuilder.widget("trouble-close").isVisible = actionError != nil
     bannerBuilder.widget("trouble-bar").isVisible = !troubles.isEmpty
@@ -328,14 +329,16 @@ extension KeychainWindow {
       guard let self else { return false }
       end()
       guard !unfinished.isEmpty else { return false }
-      let tasks = unfinished
-      unfinished = []
+      // What fails from now on brings it back.
+      begin()
       widget.isVisible = false
+      let tasks = unfinished
       let end = Task {
         for task in tasks { await task.value }
         await self.keychain.finish()
       }
-      Task {
+      ending?.cancel()
+      ending = Task {
         // A server that says nothing for so long may never; the keyring's question has two minutes.
         let limit = Task { [questions] in try? await Task.sleep(for: .seconds(questions == 0 ? 10 : 130)) }
         Task {
@@ -343,8 +346,11 @@ extension KeychainWindow {
           limit.cancel()
         }
         await limit.value
-        // Unless it was shown again meanwhile.
-        if !self.widget.isVisible { self.widget.close() }
+        // It was shown again, or closed once more.
+        if Task.isCancelled { return }
+        if self.actionError != nil { return self.present() }
+        self.unfinished = []
+        self.widget.close()
       }
       return true
     }
@@ -454,7 +460,11 @@ extension KeychainWindow {
       var asked: [String]
       repeat {
         asked = damage
-        if asked.isEmpty { return announce("Nothing is unreadable any more.") }
+        if asked.isEmpty {
+          // The group may be locked by now.
+          if listing == nil, let obstacle { return report(obstacle) }
+          return announce("Nothing is unreadable any more.")
+        }
         let more = asked.count > 5 ? ["The same is done with \(asked.count - 5) more."] : []
         let response = await MessageDialog.show(
           "Remove Unreadable Entries?",
@@ -533,7 +543,8 @@ extension KeychainWindow {
       try await body(keychain, group)
       if let success { announce(success) }
     } catch {
-      report(error)
+      // The end of the window cancels an unlocking, which is no error.
+      if !Task.isCancelled { report(error) }
     }
     showBanners()
     reload()

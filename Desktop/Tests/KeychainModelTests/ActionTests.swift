@@ -18,6 +18,44 @@ struct ActionTests {
     #expect(try await sample.listing().accounts.first?.tokens.map(\.scopes) == [["Mail.Read"], []])
   }
 
+  /// Puts a token of an account into a shard, as a program that ignores the format's rules may do.
+  private func put(_ account: String, intoShardOf owner: String) throws {
+    let token = sample.token(of: SampleGroup.mail, "Mail.Read", account: account)
+    let shard = ShardID(homeAccountID: owner, group: sample.group)
+    try sample.store.update([shard], in: sample.group) { $0[shard].accessTokens["token"] = token }
+  }
+
+  private func tokens() async throws -> [TokenEntry] {
+    try await sample.listing().accounts.flatMap(\.tokens)
+  }
+
+  @Test func `Each of two accounts' tokens with one key is removed`() async throws {
+    for id in [SampleGroup.alice, SampleGroup.bob] { try put(id, intoShardOf: id) }
+    // The list gives one of them another key.
+    for hasOwnKey in [false, true] {
+      let token = try #require(try await tokens().first { ($0.id.key == "token") == hasOwnKey })
+      try await sample.keychain().remove(token, in: sample.group)
+    }
+    #expect(try await tokens().isEmpty)
+  }
+
+  @Test func `A token that has the key of a removed one is not taken for it`() async throws {
+    for id in [SampleGroup.alice, SampleGroup.bob] { try put(id, intoShardOf: id) }
+    let keychain = sample.keychain()
+    let token = try #require(try await tokens().first { $0.id.key == "token" })
+    try await keychain.remove(token, in: sample.group)
+    await #expect(throws: Trouble.gone) { try await keychain.secret(of: token, in: sample.group) }
+    await #expect(throws: Trouble.gone) { try await keychain.remove(token, in: sample.group) }
+    #expect(try await tokens().map(\.id) == [token.id])
+  }
+
+  @Test func `A token in another account's shard is removed`() async throws {
+    try put(SampleGroup.alice, intoShardOf: SampleGroup.bob)
+    let token = try #require(try await tokens().first)
+    try await sample.keychain().remove(token, in: sample.group)
+    #expect(try await tokens().isEmpty)
+  }
+
   @Test func `Signing out removes the tokens of the named clients, and keeps the account`()
     async throws
   {
@@ -79,6 +117,23 @@ struct ActionTests {
     await #expect(throws: Trouble.gone) {
       try await sample.keychain().renew(alice.tokens[1], in: sample.group)
     }
+  }
+
+  @Test func `A token without an account record cannot be renewed, and does not count as removed`()
+    async throws
+  {
+    var document = CacheDocument()
+    document.accessTokens["orphan"] = sample.token(of: SampleGroup.mail, "Mail.Read")
+    document.refreshTokens["refresh"] = Credential(
+      type: .refreshToken, homeAccountID: SampleGroup.alice, environment: "login.microsoftonline.com",
+      clientID: SampleGroup.mail, secret: "secret-refresh")
+    _ = try await sample.cache.import(document)
+    let orphan = try #require(try await tokens().first { $0.id.section == .accessToken })
+    #expect(!orphan.isRenewable)
+    let trouble = await #expect(throws: Trouble.self) {
+      try await sample.keychain().renew(orphan, in: sample.group)
+    }
+    #expect(trouble?.title == "A New Sign-In Is Needed")
   }
 
   @Test(.timeLimit(.minutes(5))) func `Another program's change is announced`() async throws {

@@ -88,6 +88,29 @@ struct StoreTests {
     #expect(questionsLeft() == 0)
   }
 
+  @Test func `A question is asked once while the person unlocks the store`() async throws {
+    let questions = Mutex(0)
+    let dialog = PassphraseDialog { _ in
+      questions.withLock { $0 += 1 }
+      return SecretBytes(copying: Array("right".utf8))
+    }
+    for round in 1...2 {
+      try await dialog.allow { () async throws(Trouble) in
+        for _ in 1...2 {
+          let answer = await withCheckedContinuation {
+            (continuation: CheckedContinuation<SecretBytes?, Never>) in
+            DispatchQueue.global().async {
+              continuation.resume(returning: try? dialog.answer(.passphrase))
+            }
+          }
+          #expect(answer?.count == 5)
+        }
+      }
+      let asked = questions.withLock { $0 }
+      #expect(asked == round)
+    }
+  }
+
   @Test func `A question that is not answered in time is withdrawn`() async throws {
     let (never, answer) = AsyncStream.makeStream(of: Void.self)
     let (withdrawals, withdrawal) = AsyncStream.makeStream(of: Void.self)

@@ -266,8 +266,28 @@ def renewal():
             key("ctrl+q")
             # The window is hidden until the renewal has ended.
             app.gone("Renewing…")
+            with keychain() as second:
+                check("a second start shows the window again", second.ends() == 0 and app.says("Renewing…"), second.errors())
+            app.click("Close")
+            app.gone("Renewing…")
             lab.tell(endDelays={})
-            check("a renewal ends before the program", app.ends() == 0 and llavero("export") != before, app.errors())
+            check("a renewal ends before the program, also after a second close",
+                  app.ends() == 0 and llavero("export") != before, app.errors())
+        with keychain() as app:
+            lab.tell(fault={"target": "token", "status": 503, "delay": 600})
+            # The request is repeated once.
+            lab.tell(fault={"target": "token", "status": 503})
+            lab.tell(clearLog={})
+            app.click("Renew")
+            wait("the renewal's request", lambda: lab.log("token"))
+            app.says("Renewing…")
+            key("ctrl+q")
+            app.gone("Renewing…")
+            lab.tell(endDelays={})
+            app.says("No Response From the Server")
+            check("a renewal that fails in the hidden window brings it back", True)
+            app.click("Close")
+            check("its error does not keep the program from ending", app.ends() == 0, app.errors())
         with keychain() as app:
             lab.tell(condition={"user": "alice", "condition": "badToken"})
             app.click("Renew")
@@ -320,6 +340,18 @@ def damage():
         app.click("Remove")
         text = app.says("The tokens of carla.nunez@fabrikam.com")
         check("what became unreadable since is asked for, too", "The tokens of boris@contoso.com" in text, text)
+        lock_keyring()
+        app.click("Remove")
+        app.appears("Close the message")
+        shown = app.labels()
+        check("a keyring that was locked since is reported",
+              "The Keyring Is Locked" in shown and not any("Nothing is unreadable" in text for text in shown), shown)
+        unlock_keyring()
+        app.click("Close the message")
+        app.says("Something Is Damaged")
+        app.click("Details…")
+        app.click("Remove…")
+        app.says("This cannot be undone")
         app.click("Remove")
         app.gone("Something Is Damaged")
         check("it is removed, and the rest stays", "alice" in llavero("list", group=name))
@@ -346,6 +378,13 @@ def locked():
         unlock_keyring()
         app.says("alice@contoso.com")
         check("it notices that the keyring was unlocked", True)
+        app.click("Close the message")
+        app.gone("Not Confirmed")
+        make_unreadable(name, "boris")
+        key("F5")
+        app.says("Something Is Damaged")
+        description = app.find("Details…").get_description()
+        check("a screen reader announces each problem by its own text", description.startswith("Something Is Damaged. "), description)
 
 
 def unavailable(desktop):
