@@ -581,6 +581,20 @@ struct BrokerTests {
     #expect(try await test.recordCount() == 0)
   }
 
+  @Test func `A borrower with a persistent store leaves the account's turn to its lender`() async throws {
+    broker.set(borrowsTokens: true)
+    let test = client(.required)
+    let person = TestPerson(uid: "borrows-during-the-turn")
+    answer(test, of: person, hasIDToken: false)
+    let holder = try OtherProcessTests.Holder(person.brokerAccount, test)
+    let silent = Task { try await test.silent(person.brokerAccount) }
+    let wait = "Waiting for the account's turn."
+    try await eventually { !broker.requests.isEmpty || test.log.count(of: wait) > 0 }
+    #expect(test.log.count(of: wait) == 0)
+    holder.letGo()
+    #expect(try await silent.value.accessToken == "brokered-1")
+  }
+
   @Test(.fault("no keyring")) func `Where the broker is required no cache is needed`() async throws {
     let store = ScriptedStore.locked
     let test = client(.required, store: store)

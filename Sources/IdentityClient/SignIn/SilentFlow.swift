@@ -44,8 +44,10 @@ struct SilentFlow: Sendable {
   func token() async throws(IdentityError) -> AuthenticationResult {
     if let result = tokenFromCache() { return result }
     return try await client.renewals.run(key) { () async throws(IdentityError) in
-      // No other process would see the result, and no refresh token is sent.
-      if client.configuration.brokerPolicy == .required, client.cache.store is InMemoryStore {
+      // No other process would see the result, or a lender needs the turn. No refresh token is sent.
+      if client.configuration.brokerPolicy == .required,
+        client.cache.store is InMemoryStore || client.broker?.borrowsTokens == true
+      {
         return try await current.renew()
       }
       return try await client.withLock(of: request.account, within: client.timing.turn) {
