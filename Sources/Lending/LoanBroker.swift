@@ -143,6 +143,9 @@ public final class LoanBroker: TokenBroker {
 
   /// The lender gives tokens for any authority that it is signed in to.
   public func serves(_ authority: Authority) -> Bool { true }
+
+  /// The lender renews them.
+  public var borrowsTokens: Bool { true }
 }
 
 extension LoanBroker {

@@ -75,6 +75,8 @@ final class LoanTokens: Sendable {
       return token
     }
     guard let renewal = renewal(scopes, cached == nil ? .ifNeeded : .always) else {
+      // The last one may have ended just now.
+      let state = states.withLock { $0[scopes] ?? State() }
       // A token that is still valid serves, even if it expires earlier than requested.
       let known = [fitting, state.failure == nil ? state.own : nil].compactMap(\.self)
       let kept =

@@ -231,6 +231,24 @@ struct SharedLockFileTests {
     }
   }
 
+  @Test(.enabled(if: NetworkMount.isPossible, "mounts need root, bindfs and sshfs"))
+  func `A network file system that hangs blocks no reader`() throws {
+    let mount = try NetworkMount(.withLocks, of: scratch.path)
+    let file = try SharedLockFile(directory: mount.path + "/llavero", name: "group")
+    let generation = Atomic<UInt64>(0)
+    let isRead = DispatchSemaphore(value: 0)
+    mount.hang()
+    defer { mount.goOn() }
+    DispatchQueue(label: "reader").async {
+      generation.store(file.generation, ordering: .relaxed)
+      isRead.signal()
+    }
+    // Until the test fails.
+    #expect(isRead.wait(timeout: .now() + .seconds(60)) == .success)
+    let found = generation.load(ordering: .relaxed)
+    #expect(found == .max)
+  }
+
   @Test func `A deleted file is made again with another number`() async throws {
     let file = try scratch.open()
     let other = try scratch.open()

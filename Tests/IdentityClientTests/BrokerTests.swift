@@ -475,15 +475,51 @@ struct BrokerTests {
     #expect(try await test.client.accountsFromDevice().isEmpty)
   }
 
-  @Test(.fault("signed out")) func `Nor when they sign out while the broker is asked`() async throws {
+  @Test(.fault("signed out"), arguments: [true, false])
+  func `Nor when they sign out while the broker is asked`(hasIDToken: Bool) async throws {
     let (test, account) = try await expired(.required)
     broker.answer { [cache = test.cache, clock = test.clock] _ in
       // The lock is held by the call, so behind its back.
       _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
-      return TestPerson.alice.brokerToken(at: clock.now)
+      return TestPerson.alice.brokerToken(at: clock.now, hasIDToken: hasIDToken)
     }
     await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.secrets(.accessToken).isEmpty)
+  }
+
+  @Test(.fault("signed out")) func `Nor when they sign out while a call waits for its turn`() async throws {
+    let test = client()
+    let person = TestPerson(uid: "signs-out-before-the-turn")
+    let account = person.brokerAccount
+    answer(test, of: person, hasIDToken: false)
+    let holder = try OtherProcessTests.Holder(account, test)
+    let silent = Task { try await test.silent(account) }
+    try await eventually { test.log.count(of: "Waiting for the account's turn.") >= 1 }
+    try await test.cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+    holder.letGo()
+    await expectError(.interactionRequired) { try await silent.value }
+    #expect(broker.requests.isEmpty)
+  }
+
+  @Test(.fault("signed out")) func `Nor does their last token serve when the broker fails`() async throws {
+    let withoutBroker = client(.off)
+    let account = try await withoutBroker.signIn(changing: ["refresh_token": .null]).account
+    let test = client(store: withoutBroker.store, clock: withoutBroker.clock)
+    test.clock.advance(3400)
+    broker.answer { [cache = test.cache] _ throws(IdentityError) in
+      _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+      throw IdentityError(.network, "No.")
+    }
+    await expectError(.interactionRequired) { try await test.silent(account) }
+  }
+
+  @Test(.fault("signed out")) func `Nor does their last token that the broker gives again`() async throws {
+    let (test, account) = try await signedIn()
+    answer(test, "access-1")
+    test.answerRenewals(.refusal("invalid_grant")) { [cache = test.cache] in
+      _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+    }
+    await expectError(.interactionRequired) { try await test.renew(account) }
   }
 
   @Test(.fault("wrong token")) func `Another account's token is not stored`() async throws {
@@ -543,6 +579,20 @@ struct BrokerTests {
     #expect(result.accessToken == "brokered-1")
     #expect(result.account.username == TestPerson.alice.username)
     #expect(try await test.recordCount() == 0)
+  }
+
+  @Test func `A borrower with a persistent store leaves the account's turn to its lender`() async throws {
+    broker.set(borrowsTokens: true)
+    let test = client(.required)
+    let person = TestPerson(uid: "borrows-during-the-turn")
+    answer(test, of: person, hasIDToken: false)
+    let holder = try OtherProcessTests.Holder(person.brokerAccount, test)
+    let silent = Task { try await test.silent(person.brokerAccount) }
+    let wait = "Waiting for the account's turn."
+    try await eventually { !broker.requests.isEmpty || test.log.count(of: wait) > 0 }
+    #expect(test.log.count(of: wait) == 0)
+    holder.letGo()
+    #expect(try await silent.value.accessToken == "brokered-1")
   }
 
   @Test(.fault("no keyring")) func `Where the broker is required no cache is needed`() async throws {

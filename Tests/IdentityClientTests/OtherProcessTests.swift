@@ -5,7 +5,7 @@ import TestSupport
 
 struct OtherProcessTests {
   /// Another process that holds the lock for an account's renewals until it is told to let go.
-  private struct Holder {
+  struct Holder {
     let child: Child
     let input: TestSupport.Pipe
 

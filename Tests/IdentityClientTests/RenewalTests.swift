@@ -474,6 +474,17 @@ struct RenewalTests {
     #expect(try await test.client.accounts().isEmpty)
   }
 
+  @Test(.conformance(70)) func `A token does not serve during an outage in which its account signs out`()
+    async throws
+  {
+    test.clock.advance(3500)
+    test.transport.script { [cache = test.cache, account] _ throws(HTTPTransportError) in
+      _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
+      throw .timedOut
+    }
+    await expectError(.interactionRequired) { try await test.silent(account) }
+  }
+
   @Test(.conformance(70)) func `A renewal restores nothing after all accounts were removed`() async throws {
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob"]).account
     let other = test.another()

@@ -53,6 +53,10 @@ public final class NetworkMount: Sendable {
     return stat(path, &inside) == 0 && stat(files.path, &outside) == 0 && inside.st_dev != outside.st_dev
   }
 
+  /// Makes it hang until ``goOn()``, as one does whose server does not respond.
+  public func hang() { child.signal(SIGSTOP) }
+  public func goOn() { child.signal(SIGCONT) }
+
   deinit {
     // Before the directory is removed, and with it what is mounted there.
     umount2(path, Int32(MNT_DETACH))

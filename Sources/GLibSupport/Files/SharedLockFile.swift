@@ -49,7 +49,7 @@ package final class SharedLockFile: @unchecked Sendable {
   /// lock is taken again, which makes a new file; while another process holds the lock of an incomplete file; and always
   /// on a network file system.
   package var generation: UInt64 {
-    guard isStillNamed(), let counter else { return .max }
+    guard sharing == .machine, isStillNamed(), let counter else { return .max }
     return counter.pointee.load(ordering: .sequentiallyConsistent)
   }
 

@@ -11,6 +11,10 @@ public protocol TokenBroker: Sendable {
   /// Whether it may have tokens of an authority. Unless it says otherwise these are the ones of Entra ID alone.
   func serves(_ authority: Authority) -> Bool
 
+  /// Whether it borrows its tokens from another process, which waits for the account's turn when it renews them. A client
+  /// that asks nothing else leaves the turn to that process. Unless it says otherwise it does not borrow.
+  var borrowsTokens: Bool { get }
+
   /// Whether the broker can be asked.
   ///
   /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
@@ -42,6 +46,7 @@ public protocol TokenBroker: Sendable {
 
 extension TokenBroker {
   public func serves(_ authority: Authority) -> Bool { authority.kind == .aad }
+  public var borrowsTokens: Bool { false }
 }
 
 /// When a client asks its broker for tokens.

@@ -34,25 +34,20 @@ struct SilentFlow: Sendable {
       throw IdentityError(.accountRequired, "A silent request needs an account.")
     }
     memoryVersion = client.cache.memoryVersion
-    let clientID = client.configuration.clientID
-    let found = try await client.readingCache { () async throws(CacheError) in
-      let cache = try await client.cache.snapshot(of: account.homeAccountID)
-      let metadata = try cache.accountMetadata(clientID: clientID, of: account.homeAccountID)
-      return (cache: cache, metadata: metadata)
-    }
+    let found = try await client.contents(ofSignedIn: account)
     cache = found?.cache
-    let metadata = found?.metadata
-    if metadata?.signInState(of: account.homeAccountID) == .signedOut { throw .signedOut }
     self.request = request
     self.resolved = resolved
-    self.resolved.authority = try resolved.authority(of: account, metadata)
+    self.resolved.authority = try resolved.authority(of: account, found?.metadata)
   }
 
   func token() async throws(IdentityError) -> AuthenticationResult {
     if let result = tokenFromCache() { return result }
     return try await client.renewals.run(key) { () async throws(IdentityError) in
-      // No other process would see the result, and no refresh token is sent.
-      if client.configuration.brokerPolicy == .required, client.cache.store is InMemoryStore {
+      // No other process would see the result, or a lender needs the turn. No refresh token is sent.
+      if client.configuration.brokerPolicy == .required,
+        client.cache.store is InMemoryStore || client.broker?.borrowsTokens == true
+      {
         return try await current.renew()
       }
       return try await client.withLock(of: request.account, within: client.timing.turn) {
@@ -70,13 +65,25 @@ struct SilentFlow: Sendable {
   }
 
   /// The flow with what the cache has now, after the wait for a turn.
+  ///
+  /// - Throws: ``IdentityError/signedOut`` if the account has signed out meanwhile.
   private var current: SilentFlow {
     get async throws(IdentityError) {
       var current = self
-      current.cache = try await client.readingCache { () async throws(CacheError) in
-        try await client.cache.snapshot(of: request.account.homeAccountID)
-      }
+      current.cache = try await client.contents(ofSignedIn: request.account)?.cache
       return current
+    }
+  }
+
+  /// The same after the wait for a broker or a server; with what the cache had, where it cannot be read any more.
+  private var latest: SilentFlow {
+    get async throws(IdentityError) {
+      do throws(IdentityError) {
+        let flow = try await current
+        return flow.cache == nil ? self : flow
+      } catch  where error.code == .cache {
+        return self
+      }
     }
   }
 
@@ -111,9 +118,10 @@ struct SilentFlow: Sendable {
       // Nothing is left to ask, and no server refused.
       if !isForced, let cached = cachedToken, cached.isValid,
         cache?.refreshTokens(for: lookup).isEmpty ?? true,
-        refusal.map(cached.serves(despite:)) ?? true
+        refusal.map(cached.serves(despite:)) ?? true,
+        let kept = try await (refusal == nil ? self : latest).cachedToken, kept.isValid
       {
-        return result(of: cached)
+        return result(of: kept)
       }
       // To the end, also when no caller waits any more: the server may have replaced the refresh token that it got, and
       // its response must be kept.
@@ -123,10 +131,15 @@ struct SilentFlow: Sendable {
         }
       }.value.get()
     } catch {
-      if let same, error.code != .cancelled { return same }
-      let error = error.explained(by: refusal)
       // As it is now: the wait for a server may have taken minutes.
-      guard !isForced, let cached = cachedToken, cached.serves(despite: error) else { throw error }
+      if let same, error.code != .cancelled {
+        _ = try await latest
+        return same
+      }
+      let error = error.explained(by: refusal)
+      guard !isForced, cachedToken?.serves(despite: error) == true,
+        let cached = try await latest.cachedToken, cached.serves(despite: error)
+      else { throw error }
       client.log(
         .warning, "The token could not be renewed; the one from the cache serves.",
         ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
@@ -240,6 +253,8 @@ extension SilentFlow {
       await forget(nil, because: error)
       throw error
     }
+    // Nor is it stored, which is refused when the account has signed out meanwhile.
+    if token.idToken == nil { _ = try await latest }
     // Himmelblau ignores claims, and returns the token that it has.
     guard resolved.requestedClaims == nil || !old.contains(token.accessToken) else {
       var error = IdentityError(
@@ -303,6 +318,24 @@ extension SilentFlow {
     } catch {
       client.log(.warning, "What is useless could not be removed.", ["reason": "\(error.code.rawValue)"])
     }
+  }
+}
+
+extension PublicClient {
+  /// What the cache has of an account; `nil` where it cannot be read, and the broker does without.
+  ///
+  /// - Throws: ``IdentityError/signedOut`` if the account is signed out.
+  fileprivate func contents(
+    ofSignedIn account: Account
+  ) async throws(IdentityError) -> (cache: CacheSnapshot, metadata: AccountMetadata?)? {
+    let id = account.homeAccountID
+    let found = try await readingCache { () async throws(CacheError) in
+      let snapshot = try await cache.snapshot(of: id)
+      let metadata = try snapshot.accountMetadata(clientID: configuration.clientID, of: id)
+      return (cache: snapshot, metadata: metadata)
+    }
+    if found?.metadata?.signInState(of: id) == .signedOut { throw .signedOut }
+    return found
   }
 }
 

@@ -14,6 +14,7 @@ final class ScriptedBroker: TokenBroker {
     var questions = 0
     var answer: Answer?
     var asksPerson = true
+    var borrowsTokens = false
     var failure: IdentityError?
   }
 
@@ -24,8 +25,11 @@ final class ScriptedBroker: TokenBroker {
   func answer(_ answer: @escaping Answer) { state.withLock { $0.answer = answer } }
   func set(accounts: [Account]) { state.withLock { $0.accounts = accounts } }
   func set(asksPerson: Bool) { state.withLock { $0.asksPerson = asksPerson } }
+  func set(borrowsTokens: Bool) { state.withLock { $0.borrowsTokens = borrowsTokens } }
   /// What every call fails with.
   func fail(_ code: IdentityError.Code) { state.withLock { $0.failure = IdentityError(code, "The broker.") } }
+
+  var borrowsTokens: Bool { state.withLock { $0.borrowsTokens } }
 
   /// The requests without a person, and with one.
   var requests: [BrokerRequest] { state.withLock { $0.requests } }
