@@ -232,6 +232,27 @@ struct FileStoreTests {
     try tool.run(["rekey"]).exits(0, errors: "")
   }
 
+  @Test(.fault("other keys"))
+  func `The advice of rekey names its store, the new key, and any of the store's groups`() throws {
+    let (ours, theirs) = (tool.files.path + "/ours", tool.files.path + "/theirs")
+    let other = tool.group + ".other"
+    for directory in [ours, theirs] {
+      try tool.run(["import", "-", "--group", other, "--store", "file:" + directory], input: Sample.cache)
+        .required()
+    }
+    try FileManager.default.removeItem(atPath: ours + "/keys")
+    try FileManager.default.copyItem(atPath: theirs + "/keys", toPath: ours + "/keys")
+    try tool.run(["rekey", "--store", "file:" + ours]).exits(
+      0, saying: "llavero list --groups --store file:\(ours)",
+      "llavero clear --all --group GROUP --store file:\(ours)")
+    let shard = ShardID(homeAccountID: Sample.alice, group: try KeychainGroup(other))
+    try group.damage("\(theirs)/groups/\(other)/\(shard).sealed")
+    let new = "file:" + (try tool.files.keyFile("new", of: "n"))
+    try tool.run(["rekey", "--store", "file:" + theirs, "--new-key", new]).exits(
+      0, saying: "llavero list --groups --store file:\(theirs) --key \(new)",
+      "llavero doctor --fix --store file:\(theirs) --key \(new)")
+  }
+
   @Test(.fault("manifest"), arguments: [true, false])
   func `Without the manifest no command takes what is there for present or for nothing`(
     isEmptied: Bool
