@@ -228,6 +228,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   }
 
   private func tryStore() async throws {
+    // So that the probe is removed.
+    Interruption.beginCancelling()
     let cache = try cache
     try await cache.prepareStore()
     if let fault = try await cache.store.probe() {
