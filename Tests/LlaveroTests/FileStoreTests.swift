@@ -75,6 +75,11 @@ struct FileStoreTests {
   @Test func `A store without a key and an invalid key exit with 2`() throws {
     let error = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2, code: "key_required").error
     #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
+    // The advice is for the same store.
+    for address in ["file:\(tool.files.path)/other", "etcd+https://etcd.example.com:2379/ours"] {
+      try tool("list", "--store", address, with: ["LLAVERO_KEY": nil]).exits(
+        2, saying: "\"llavero setup --store \(address)\"")
+    }
     // A user may put the passphrase itself there.
     try tool("list", with: ["LLAVERO_KEY": "hunter2"]).exits(2, hiding: "hunter2")
     for key in [
