@@ -332,6 +332,14 @@ struct BrokerTests {
     #expect(lab.requests(to: .authorize).isEmpty == isMicrosofts)
     try tool("login", "--account", "alice@contoso.test", "--broker", "only").exits(0)
     #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
+    // A port is for the browser's response.
+    lab.clearLog()
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    try tool("login", "--port", "\(reserved.number)").exits(0)
+    #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
+    let addresses = lab.requests(to: .authorize).map { $0.query["redirect_uri"] ?? "" }
+    #expect(addresses.count == 1 && addresses[0].hasPrefix("http://localhost:\(reserved.number)"))
   }
 
   @Test(.lab) func `The browser opens if the broker fails, and not if the person cancels`() throws {

@@ -16,7 +16,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
       browser's last page, which fails to load, into the terminal; it is not shown. The sign-in times out \
       after 15 minutes. Many organisations block device codes, so that one is used only with --device-code. \
       The tokens are stored in the group of the store. With Microsoft's identity broker and a display, the \
-      broker shows its own window; --broker off prevents that.
+      broker shows its own window; --broker off, --port and --redirect-uri prevent that.
 
       Examples:
         llavero login --client 11111111-2222-4333-8444-555555555555
@@ -88,8 +88,10 @@ struct Login: AsyncParsableCommand, ClientCommand {
     let policy = broker.policy
     // Without a display the broker could show no window either.
     let isRemote = policy != .required && (showsAddress || !SystemBrowser().isAvailable)
+    // The response to these can only come from a browser.
+    let wantsBrowser = port != nil || redirectURI != nil
     let client = try networkClient(
-      broker: isRemote ? .off : policy,
+      broker: isRemote || wantsBrowser ? .off : policy,
       browser: isRemote ? RemoteBrowser(port: port) : BrowserAuthenticator.here(port: port),
       redirectURI: redirectURI)
     // The broker stores the tokens that it issues: with it alone no store is needed.
