@@ -47,6 +47,19 @@ struct SignInTests {
       saying: "enter the code", hiding: "no display")
   }
 
+  @Test func `With --account a device code signs in that account only`() throws {
+    try tool.logIn()
+    let asAlice = ["login", "--device-code", "--account", Tool.alice]
+    let other = try tool.onDevice(asAlice) { try $0.approveDevice(as: "bob") }
+    #expect(other.status != 0 && other.standardOutput.isEmpty, "\(other)")
+    #expect(try tool.json("status")["accounts"]?.strings("username") == [Tool.alice])
+    try tool.onDevice(asAlice).exits(0, showing: "Signed in as alice@contoso.test")
+    let asked = lab.requests(to: .token).count
+    try tool("login", "--device-code", "--account", "bob@contoso.test").exits(
+      2, saying: "Leave out --account.")
+    #expect(lab.requests(to: .token).count == asked)
+  }
+
   @Test func `A declined sign-in exits with 5`() throws {
     try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }.exits(5, printing: "")
     lab.configure { $0.authorize = .deny }
