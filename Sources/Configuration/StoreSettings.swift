@@ -169,10 +169,12 @@ extension StoreSettings {
 
   private func requiredKey(_ access: StoreAccess) throws(ConfigurationError) -> KeySource {
     if let key { return source(key, .passphrase, access) }
+    let address = (lasting.address ?? .keyring).description
     throw ConfigurationError(
       "key_required", "The \(kind == .file ? "file store" : "store in etcd") has no key.",
       advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
-        + "\"llavero setup --store \(kind.rawValue)\" makes a key and writes it into the configuration.")
+        + "\"llavero setup --store \(shellQuoted(address))\" makes a key and writes it into the configuration."
+    )
   }
 
   private var requiredEndpoints: [String] {

@@ -45,7 +45,8 @@ struct StrayItemsTests {
     let cache = fixture.otherCache()
     let clientID = client == nil ? nil : one.request.clientID
     await expectCacheError(.refused) { try await cache.removeAccount(one.homeAccountID, clientID: clientID) }
-    await expectCacheError(.refused) { try await cache.removeClient(one.request.clientID) }
+    let error = await expectCacheError(.refused) { try await cache.removeClient(one.request.clientID) }
+    #expect(error?.advice?.contains("clear --all --group \(fixture.group.name)") == true)
     #expect(
       try await fixture.allItems().contains {
         String(decoding: $0.secret, as: UTF8.self).contains(one.accessToken)

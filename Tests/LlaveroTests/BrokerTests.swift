@@ -196,6 +196,42 @@ struct BrokerTests {
     #expect(try tool("accounts").standardOutput.contains("broker"))
   }
 
+  @Test(.fault("git erase")) func `A token that git reports as refused is replaced by the broker`() throws {
+    let tool = try BrokerTool(on: PrivateKeyring())
+    let question = "protocol=https\nhost=dev.azure.com\n"
+    func password() throws -> String {
+      let output = try tool.tool.run(["git-credential", "get"], input: question).exits(0).standardOutput
+      let line = output.split(separator: "\n").first { $0.hasPrefix("password=") }
+      return String(try #require(line).dropFirst("password=".count))
+    }
+    func replaced() throws -> [String] {
+      try tool.broker.calls().compactMap {
+        $0.body["authParameters"]?.objectValue?["accessTokenToRenew"]?.stringValue
+      }
+    }
+    let first = try password()
+    for (refused, sent) in [("other", []), (first, [first])] {
+      try tool.tool.run(["git-credential", "erase"], input: question + "password=\(refused)\n")
+        .exits(0, printing: "", errors: "")
+      #expect(try replaced() == sent)
+    }
+    let second = try password()
+    #expect(second != first)
+    // The broker is not asked about one that is erased with --broker off.
+    try tool.tool.run(
+      ["git-credential", "erase", "--broker", "off"], input: question + "password=\(second)\n"
+    ).exits(0, printing: "", errors: "")
+    #expect(try replaced() == [first])
+  }
+
+  @Test(.fault("git erase", "no keyring"))
+  func `With --broker only git's report of a refused token needs no keyring`() throws {
+    try BrokerTool().tool.run(
+      ["git-credential", "erase", "--broker", "only"],
+      input: "protocol=https\nhost=dev.azure.com\npassword=refused\n"
+    ).exits(0, printing: "", errors: "")
+  }
+
   @Test(.fault("killed asking")) func `Concurrent processes get the same token`() async throws {
     let tool = try BrokerTool(on: PrivateKeyring())
     let outputs = try await atOnce(0..<3) { _ in try tool("token", "--broker", "only") }
@@ -296,6 +332,14 @@ struct BrokerTests {
     #expect(lab.requests(to: .authorize).isEmpty == isMicrosofts)
     try tool("login", "--account", "alice@contoso.test", "--broker", "only").exits(0)
     #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
+    // A port is for the browser's response.
+    lab.clearLog()
+    let reserved = try ReservedPort()
+    defer { withExtendedLifetime(reserved) {} }
+    try tool("login", "--port", "\(reserved.number)").exits(0)
+    #expect(try broker.calls().count { $0.method == "acquireTokenInteractively" } == calls + 1)
+    let addresses = lab.requests(to: .authorize).map { $0.query["redirect_uri"] ?? "" }
+    #expect(addresses.count == 1 && addresses[0].hasPrefix("http://localhost:\(reserved.number)"))
   }
 
   @Test(.lab) func `The browser opens if the broker fails, and not if the person cancels`() throws {

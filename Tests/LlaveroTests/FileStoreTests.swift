@@ -75,6 +75,11 @@ struct FileStoreTests {
   @Test func `A store without a key and an invalid key exit with 2`() throws {
     let error = try tool("list", "--json", with: ["LLAVERO_KEY": nil]).exits(2, code: "key_required").error
     #expect(error?["advice"]?.stringValue?.contains("passphrase-fd:N") == true)
+    // The advice is for the same store.
+    for address in ["file:\(tool.files.path)/other", "etcd+https://etcd.example.com:2379/ours"] {
+      try tool("list", "--store", address, with: ["LLAVERO_KEY": nil]).exits(
+        2, saying: "\"llavero setup --store \(address)\"")
+    }
     // A user may put the passphrase itself there.
     try tool("list", with: ["LLAVERO_KEY": "hunter2"]).exits(2, hiding: "hunter2")
     for key in [
@@ -230,6 +235,27 @@ struct FileStoreTests {
     try tool.run(["rekey"]).exits(0, saying: "clear --all", hiding: "doctor --fix")
     #expect(try tool("clear", "--all", "--yes").status == 0)
     try tool.run(["rekey"]).exits(0, errors: "")
+  }
+
+  @Test(.fault("other keys"))
+  func `The advice of rekey names its store, the new key, and any of the store's groups`() throws {
+    let (ours, theirs) = (tool.files.path + "/ours", tool.files.path + "/theirs")
+    let other = tool.group + ".other"
+    for directory in [ours, theirs] {
+      try tool.run(["import", "-", "--group", other, "--store", "file:" + directory], input: Sample.cache)
+        .required()
+    }
+    try FileManager.default.removeItem(atPath: ours + "/keys")
+    try FileManager.default.copyItem(atPath: theirs + "/keys", toPath: ours + "/keys")
+    try tool.run(["rekey", "--store", "file:" + ours]).exits(
+      0, saying: "llavero list --groups --store file:\(ours)",
+      "llavero clear --all --group GROUP --store file:\(ours)")
+    let shard = ShardID(homeAccountID: Sample.alice, group: try KeychainGroup(other))
+    try group.damage("\(theirs)/groups/\(other)/\(shard).sealed")
+    let new = "file:" + (try tool.files.keyFile("new", of: "n"))
+    try tool.run(["rekey", "--store", "file:" + theirs, "--new-key", new]).exits(
+      0, saying: "llavero list --groups --store file:\(theirs) --key \(new)",
+      "llavero doctor --fix --store file:\(theirs) --key \(new)")
   }
 
   @Test(.fault("manifest"), arguments: [true, false])

@@ -98,6 +98,18 @@ struct GraphTests {
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 
+  @Test func `get reports on standard error that a new token could not be stored, also with --json`() throws {
+    // Nothing is written without the group's lock.
+    let lock = "\(tool.keyring.directory)/run/llavero/\(sha256Hex(tool.group).prefix(32)).lock"
+    try FileManager.default.removeItem(atPath: lock)
+    try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
+    let messages = try tool("get", "/me/messages", "--scope", "Mail.Read", "--json").exits(
+      0, saying: "warning: The new token could not be stored: ")
+    #expect(try messages.json["value"] != nil)
+    let token = try tool("token", "--scope", "Mail.Read", "--json").exits(0, errors: "")
+    #expect(try token.json["warnings"]?[0]?.stringValue?.contains("could not be stored") == true)
+  }
+
   @Test func `An error of Graph has its exit code and the request's ID`() throws {
     try tool("get", "/me/nothing").exits(1, saying: "request ")
     #expect(try tool("get", "https://example.com/me").status == 2)

@@ -60,6 +60,23 @@ struct InterruptionTests {
     #expect(output.remainingLines().isEmpty)
   }
 
+  @Test(.fault("Ctrl-C"), arguments: [SIGINT, SIGTERM])
+  func `A doctor that is cancelled deletes the item that it has written`(_ signal: Int32) async throws {
+    let service = try FakeService([
+      "CreateItem": .reply([.objectPath(FakeService.collection + "/1"), .objectPath("/")]),
+      "SearchItems": .silence, "Delete": .reply([.objectPath("/")]),
+    ])
+    let output = try Pipe()
+    let child = try Tool(on: service.keyring).start(
+      ["doctor", "--json", "--allow-plain-session"], output: output)
+    defer { child.end() }
+    try await eventually { service.calls.contains("SearchItems") || child.hasEnded }
+    child.signal(signal)
+    #expect(child.wait() == 5)
+    #expect(output.remainingLines().isEmpty)
+    #expect(service.calls.contains("Delete"))
+  }
+
   @Test(.fault("Ctrl-C")) func `A signal ends the wait for input, also before a store in etcd`()
     async throws
   {

@@ -210,6 +210,11 @@ struct SetupTests {
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config/llavero/key"))
   }
 
+  @Test(.fault("setup step")) func `Without an endpoint of etcd no key is made`() throws {
+    try setup("--store", "etcd", "--client", "c").exits(2, saying: "has no endpoint", hiding: "stays")
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config/llavero/key"))
+  }
+
   @Test(arguments: [
     ["--store", "file", "--key", "file:relative"], ["--store", "keyring", "--key", "keyring"],
     ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],

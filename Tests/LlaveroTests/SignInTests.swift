@@ -47,6 +47,19 @@ struct SignInTests {
       saying: "enter the code", hiding: "no display")
   }
 
+  @Test func `With --account a device code signs in that account only`() throws {
+    try tool.logIn()
+    let asAlice = ["login", "--device-code", "--account", Tool.alice]
+    let other = try tool.onDevice(asAlice) { try $0.approveDevice(as: "bob") }
+    #expect(other.status != 0 && other.standardOutput.isEmpty, "\(other)")
+    #expect(try tool.json("status")["accounts"]?.strings("username") == [Tool.alice])
+    try tool.onDevice(asAlice).exits(0, showing: "Signed in as alice@contoso.test")
+    let asked = lab.requests(to: .token).count
+    try tool("login", "--device-code", "--account", "bob@contoso.test").exits(
+      2, saying: "Leave out --account.")
+    #expect(lab.requests(to: .token).count == asked)
+  }
+
   @Test func `A declined sign-in exits with 5`() throws {
     try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }.exits(5, printing: "")
     lab.configure { $0.authorize = .deny }
@@ -124,17 +137,19 @@ struct SignInTests {
     #expect(try tool("status").status == 3)
   }
 
-  @Test(.fault("no browser"), arguments: [[], ["--json"]])
-  func `If no browser starts, every account is signed out, and the error is reported`(json: [String]) throws {
+  @Test(.fault("no browser"), arguments: [[], ["--json"], ["-q"]])
+  func `If no browser starts, every account is signed out, and the error is reported`(
+    options: [String]
+  ) throws {
     try tool.logIn()
     try tool.logIn("bob")
     let result = try tool.run(
-      ["logout", "--all", "--browser"] + json,
+      ["logout", "--all", "--browser"] + options,
       // Without the desktop's programs, which a busy machine may start so slowly that they count as a browser.
       with: ["BROWSER": "/bin/false", "PATH": "/proc/nonexistent", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
     ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser", hiding: "llavero login")
     #expect(try tool("status").status == 3)
-    #expect(result.standardError.contains(#""error""#) != json.isEmpty, "\(result)")
+    #expect(result.standardError.contains(#""error""#) == (options == ["--json"]), "\(result)")
     // Each account's page is shown.
     #expect(result.standardError.split(separator: "open this page yourself").count == 3, "\(result)")
     // The settings may name an account that is signed out already.

@@ -68,9 +68,8 @@ extension TokenCacheAccessor {
     guard hasSome(contents), hasSome(try await store.read(.all, in: group)) else { return }
     throw CacheError(
       .refused, "Tokens were left in an item of the keyring that is not the one for them.",
-      advice:
-        "\"llavero clear --all\" removes it; one with attributes of another program, the keyring's own program."
-    )
+      advice: "\"llavero clear --all --group \(group.name)\" removes it; one with attributes of another "
+        + "program, the keyring's own program.")
   }
 
   /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.

@@ -64,17 +64,22 @@ struct Rekey: AsyncParsableCommand {
       warnings.append(
         "\(Setting.key.variable) in the environment names another key, and goes before the configuration.")
     }
+    // The advice is for this store with its new key, and for all of its groups.
+    var store = store
+    store.key = newKey ?? store.key
+    let list = store.command(["list", "--groups"])
     let damaged = summary.left - summary.kept
     if damaged > 0 {
       warnings.append(
         "\(counted(damaged, "file")) cannot be opened, and the old key was kept for them. "
-          + "\"llavero list\" names them, \"llavero doctor --fix\" removes them; then run this again.")
+          + "\"\(list)\" shows their groups, \"\(store.command(["doctor", "--fix"]))\" removes them; "
+          + "then run this again.")
     }
     if summary.kept > 0 {
       warnings.append(
         "\(counted(summary.kept, "file")) cannot be opened with the store's keys, or by this version. "
-          + "Restore the whole store from one backup, or remove the groups that \"llavero list\" shows them in with "
-          + "\"llavero clear --all\"; then run this again.")
+          + "Restore the whole store from one backup, or remove the groups that \"\(list)\" shows them in with "
+          + "\"\(store.command(["clear", "--all", "--group", "GROUP"]))\"; then run this again.")
     }
     return warnings
   }

@@ -56,6 +56,8 @@ struct Doctor: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // So that the probe is removed.
+    Interruption.beginCancelling()
     Settings.passOverUnknown()
     var place: any CacheStore = InMemoryStore()
     let chains: [[Check]]

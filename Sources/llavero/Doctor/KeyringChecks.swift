@@ -1,4 +1,5 @@
 import GLibSupport
+import IdentityClient
 import SecretService
 import TokenCache
 
@@ -147,7 +148,12 @@ extension Check {
     } catch {
       failure = .problem(error)
     }
-    try await client.delete(path, prompt: prompt)
+    // In a task of its own: this one may be cancelled.
+    try await Task { [path] in
+      await Result.catching { () async throws(SecretServiceError) in
+        try await client.delete(path, prompt: prompt)
+      }
+    }.value.get()
     guard failure.isEmpty else { return failure }
     guard try await client.search(attributes, in: collection).unlocked.isEmpty else {
       return .problem("The keyring still has an item that was deleted.", advice: otherKeyring)

@@ -99,8 +99,11 @@ extension CacheStore {
     do throws(CacheError) {
       return try await fault(in: group)
     } catch {
-      _ = try? await remove(.everything, in: group)
-      try? await (self as? EtcdCacheStore)?.forget(group)
+      // In a task of its own: this one may be cancelled.
+      await Task {
+        _ = try? await remove(.everything, in: group)
+        try? await (self as? EtcdCacheStore)?.forget(group)
+      }.value
       throw error
     }
   }

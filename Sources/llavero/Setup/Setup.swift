@@ -82,6 +82,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       result.unit = credential.unit(
         settings: chosen, hasFiles: store.settings.address == .file(directory: nil))
     } else {
+      // Before the key is made: this opens nothing, and throws where a setting is missing or invalid.
+      if !dryRun { _ = try store.store }
       result.keyFile = try makeKey()
       do {
         if !dryRun { try await tryStore() }
@@ -228,6 +230,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   }
 
   private func tryStore() async throws {
+    // So that the probe is removed.
+    Interruption.beginCancelling()
     let cache = try cache
     try await cache.prepareStore()
     if let fault = try await cache.store.probe() {

@@ -8,9 +8,16 @@ extension BrowserAuthenticator {
   static func here(port: UInt16? = nil) -> BrowserAuthenticator {
     let browser = SystemBrowser { Terminal.errors.write($0) }
     return BrowserAuthenticator(port: port) { page throws(IdentityError) in
+      let instruction = "open this page yourself: " + printable(page.address.absoluteString)
       // The browser may be on another desktop.
-      Terminal.note("If no browser opens, open this page yourself: " + printable(page.address.absoluteString))
-      try await browser.open(page.launchAddress)
+      Terminal.note("If no browser opens, " + instruction)
+      do throws(IdentityError) {
+        try await browser.open(page.launchAddress)
+      } catch {
+        // The note was hidden.
+        if Terminal.isQuiet { Terminal.error("No browser opened; " + instruction) }
+        throw error
+      }
     }
   }
 }

@@ -15,8 +15,9 @@ struct Login: AsyncParsableCommand, ClientCommand {
       response comes back through the tunnel of the "ssh -L" that it shows. Or paste the address of the \
       browser's last page, which fails to load, into the terminal; it is not shown. The sign-in times out \
       after 15 minutes. Many organisations block device codes, so that one is used only with --device-code. \
+      With --account, only that account, which has to be signed in before, may use the code. \
       The tokens are stored in the group of the store. With Microsoft's identity broker and a display, the \
-      broker shows its own window; --broker off prevents that.
+      broker shows its own window; --broker off, --port and --redirect-uri prevent that.
 
       Examples:
         llavero login --client 11111111-2222-4333-8444-555555555555
@@ -88,13 +89,15 @@ struct Login: AsyncParsableCommand, ClientCommand {
     let policy = broker.policy
     // Without a display the broker could show no window either.
     let isRemote = policy != .required && (showsAddress || !SystemBrowser().isAvailable)
+    // The response to these can only come from a browser.
+    let wantsBrowser = port != nil || redirectURI != nil
     let client = try networkClient(
-      broker: isRemote ? .off : policy,
+      broker: isRemote || wantsBrowser ? .off : policy,
       browser: isRemote ? RemoteBrowser(port: port) : BrowserAuthenticator.here(port: port),
       redirectURI: redirectURI)
     // The broker stores the tokens that it issues: with it alone no store is needed.
-    if policy != .required { try await checkStore(of: client) }
-    let result = try await signIn(to: client, isRemote: isRemote)
+    let known = try await policy == .required ? [] : checkStore(of: client)
+    let result = try await signIn(to: client, isRemote: isRemote, onDevice: deviceAccount(among: known))
     if policy != .required, let error = result.cacheError { throw error }
     if output.json {
       return try Terminal.out([
@@ -107,20 +110,34 @@ struct Login: AsyncParsableCommand, ClientCommand {
     Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))
   }
 
-  /// Reports a locked store, or an unreadable part of it, before the person signs in.
-  private func checkStore(of client: PublicClient) async throws {
+  /// Reports a locked store, or an unreadable part of it, before the person signs in. Returns the accounts that are signed
+  /// in, with --account those of that name.
+  private func checkStore(of client: PublicClient) async throws -> [Account] {
     let snapshot = try await client.cache.snapshot()
     let known = try snapshot.accounts(named: account, of: client.configuration.clientID)
     if account == nil || known.isEmpty { try snapshot.checkComplete() }
     try await client.cache.prepareStore()
+    return known
+  }
+
+  /// The account that alone may use a device code; `nil` for any. The server proposes none there.
+  private func deviceAccount(among known: [Account]) throws(Failure) -> Account? {
+    guard usesDeviceCode, let account else { return nil }
+    guard !known.isEmpty else {
+      throw Failure(
+        "unknown_account", "--device-code can propose no account, and \(account) is not signed in.",
+        code: .usage, advice: "Leave out --account.")
+    }
+    return try known.only(named: account, in: nil, orExitWith: .usage)
   }
 
   private func signIn(
-    to client: PublicClient, isRemote: Bool
+    to client: PublicClient, isRemote: Bool, onDevice expected: Account?
   ) async throws(IdentityError) -> AuthenticationResult {
     if usesDeviceCode {
-      return try await client.acquireToken(
-        DeviceCodeRequest(scopes: scope.scopes) { Terminal.error(printable($0.message)) })
+      var request = DeviceCodeRequest(scopes: scope.scopes) { Terminal.error(printable($0.message)) }
+      request.account = expected
+      return try await client.acquireToken(request)
     }
     var request = InteractiveRequest(
       scopes: scope.scopes, loginHint: account,

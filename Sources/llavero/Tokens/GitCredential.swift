@@ -42,7 +42,7 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
     if operation == "get" {
       request.answer(try await token(scopes: [Self.scope]))
     } else if let token = request.token {
-      guard let lender = try store.lender else { return try await cache.removeAccessToken(token) }
+      guard let lender = try store.lender else { return try await remove(token) }
       // The lender has another one ready then, if this is the one in its cache. Only a hash of it is sent.
       let terms = try await lender.terms()
       _ = try? await lender.knowing(terms).tokenSilently(
@@ -50,6 +50,31 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
           clientID: terms.clientID, authority: terms.authority, scopes: [Self.scope], account: terms.account,
           isForced: true, tokenToReplace: token, correlationID: UUID()))
     }
+  }
+
+  /// Removes a refused token from the cache.
+  private func remove(_ token: String) async throws {
+    try? await replaceAtBroker(token)
+    let cache = try cache
+    do throws(CacheError) {
+      try await cache.removeAccessToken(token)
+    } catch {
+      // "get" does without a store, too.
+      guard broker.policy == .required, error.code != .cancelled else { throw error }
+    }
+  }
+
+  /// Gets another token in place of a refused one of the broker, which would return that one again once it is removed. A
+  /// token that is not in the cache is not sent.
+  private func replaceAtBroker(_ token: String) async throws {
+    guard broker.policy != .off else { return }
+    let client = try publicClient(broker: broker.policy)
+    let account = try await client.account(named: account.named)
+    guard account.isBrokers else { return }
+    var request = SilentRequest(scopes: [Self.scope], account: account)
+    guard try await client.acquireTokenFromCache(request)?.accessToken == token else { return }
+    request.forceRefresh = true
+    _ = try await networkClient(broker: broker.policy, cache: client.cache).token(request)
   }
 }
 

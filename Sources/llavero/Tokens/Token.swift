@@ -110,7 +110,8 @@ extension SignsIn {
       opened = client.cache
     }
     let client = try await tokenClient(minimumValidity: minimumValidity, cache: opened)
-    return try await client.token(request(to: client))
+    // With --json the warning is in the result.
+    return try await client.token(request(to: client), printsWarning: !Failure.wantsJSON)
   }
 }
 
@@ -120,12 +121,14 @@ extension AuthenticationResult {
 }
 
 extension PublicClient {
-  /// Gets a token, and warns if it could not be stored. A cancelled call waits for renewals under way: the server may have
-  /// replaced the refresh token.
-  func token(_ request: SilentRequest) async throws(IdentityError) -> AuthenticationResult {
+  /// Gets a token and, unless told otherwise, prints a warning if it could not be stored. A cancelled call waits for
+  /// renewals under way: the server may have replaced the refresh token.
+  func token(
+    _ request: SilentRequest, printsWarning: Bool = true
+  ) async throws(IdentityError) -> AuthenticationResult {
     do throws(IdentityError) {
       let result = try await acquireTokenSilent(request)
-      if let warning = result.storageWarning, !Failure.wantsJSON { Terminal.warn(warning) }
+      if printsWarning, let warning = result.storageWarning { Terminal.warn(warning) }
       return result
     } catch {
       await awaitRenewals()
