@@ -113,34 +113,6 @@ struct EtcdTests {
     #expect(before.contains(tool.group))
   }
 
-  @Test(.fault("Ctrl-C")) func `A doctor that is cancelled removes the group that it has written`() throws {
-    let prefix = EtcdCluster.prefix + "/cancelled"
-    let (relay, endpoint) = try cluster.relay(to: 0)
-    defer { relay.close() }
-    let own: [String: String?] = ["LLAVERO_PREFIX": prefix, "LLAVERO_ENDPOINTS": endpoint]
-    try tool.load(with: own)
-    func hasGroup() throws -> Bool {
-      try cluster.administrate("get", "--prefix", "--keys-only", prefix + "/").contains("org.llavero.probe")
-    }
-    // Few responses at a time, so that one of the looks finds the group. A doctor that was faster is started again.
-    var status: Int32?
-    for _ in 0..<20 where status == nil {
-      let child = try tool.start(["doctor", "--json"], with: own)
-      defer { child.end() }
-      while status == nil, !child.hasEnded {
-        relay.holdAnswers(true)
-        usleep(20_000)
-        let isWritten = try hasGroup()
-        if isWritten { child.signal(SIGINT) }
-        relay.holdAnswers(false)
-        if isWritten { status = child.wait() }
-        usleep(500)
-      }
-    }
-    #expect(status == 5)
-    #expect(try !hasGroup())
-  }
-
   @Test(.fault("exit 4")) func `A cluster that cannot be reached exits with 4`() throws {
     let dead = "https://127.0.0.1:\(ReservedPort.refusing.number)"
     try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": dead]).exits(4, code: "unavailable")
