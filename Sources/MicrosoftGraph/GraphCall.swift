@@ -19,7 +19,7 @@ extension GraphClient {
     let isAbsolute = start.hasPrefix("https://") || start.hasPrefix("http://")
     let separator = request.path.hasPrefix("/") ? "" : "/"
     let address = isAbsolute ? request.path : cloud.baseURL.absoluteString + separator + request.path
-    guard let url = URL(string: address) else {
+    guard let url = URL(escaping: address) else {
       throw GraphError(.invalidRequest, "Invalid path: it cannot be part of a URL.")
     }
     return url.appending(query: request.query)

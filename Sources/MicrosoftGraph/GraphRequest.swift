@@ -4,7 +4,7 @@ public import HTTPTypes
 /// A request to Microsoft Graph.
 public struct GraphRequest: Sendable {
   /// A path after the version, such as `/me/messages?$top=3`, or an absolute https URL on a host that gets tokens, such as
-  /// one of the beta version.
+  /// one of the beta version. Escapes stay, and what needs escaping is escaped.
   public var path: String
   public var method: HTTPRequest.Method
   /// Added to the query that ``path`` may have. Values are escaped.

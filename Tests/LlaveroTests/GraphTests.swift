@@ -53,6 +53,8 @@ struct GraphTests {
     ).exits(0)
     let query = try #require(lab.requests(to: .graph).last?.query)
     #expect(query == ["$expand": "manager", "$search": "\"a b+c&d=é\"", "x": "", "$select": "id"])
+    try tool("get", "/me?$filter=a eq 'b'", "--select", "id").exits(0)
+    #expect(lab.requests(to: .graph).last?.query == ["$filter": "a eq 'b'", "$select": "id"])
     try tool("get", "/me", "--query", "=x").exits(2)
     try tool("get", "/me", "--select", "id", "--query", "$select=mail").exits(2)
     try tool("get", "/me", "--lines").exits(2)
