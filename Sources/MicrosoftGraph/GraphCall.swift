@@ -30,7 +30,7 @@ extension GraphClient {
 struct GraphCall {
   let client: GraphClient
   let request: GraphRequest
-  /// Whether a repetition has no additional effect.
+  /// Whether a repetition has no additional effect and the same response.
   let isRepeatable: Bool
   /// What the token is to have that answers an earlier challenge.
   var claims: ClaimsRequest?

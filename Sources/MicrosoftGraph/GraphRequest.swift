@@ -28,6 +28,6 @@ public struct GraphRequest: Sendable {
     self.body = body
   }
 
-  /// Whether a repetition has no additional effect (RFC 9110 section 9.2.2).
-  var isRepeatable: Bool { [.get, .head, .options, .put, .delete].contains(method) }
+  /// Whether a repetition has no additional effect and the same response. A second DELETE does not find anything.
+  var isRepeatable: Bool { [.get, .head, .options, .put].contains(method) }
 }

@@ -60,7 +60,7 @@ final class Exchange: @unchecked Sendable {
     host = route.unixSocket?.path ?? authority
     isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
-    if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
+    soup_message_add_flags(message, isIdempotent ? SOUP_MESSAGE_IDEMPOTENT : SOUP_MESSAGE_NEW_CONNECTION)
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
     // Challenges are not answered: the caller gets the 401. With this feature a session reads a 401 to its end by itself,
     // which it does not find if the chunks are decoded here.
@@ -293,8 +293,8 @@ private func isWritable(_ text: String, except reserved: String) -> Bool {
 }
 
 extension HTTPRequest.Method {
-  /// RFC 9110 section 9.2.2.
+  /// RFC 9110 section 9.2.2, without DELETE: the response to a second one is that there is nothing.
   fileprivate var isIdempotent: Bool {
-    [.get, .head, .options, .put, .delete, .trace].contains(self)
+    [.get, .head, .options, .put, .trace].contains(self)
   }
 }
