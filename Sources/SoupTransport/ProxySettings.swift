@@ -9,7 +9,7 @@ import LibsoupOnDemand
 /// GIO's default resolver reads the environment only where an extra module is installed, and prefers the desktop's
 /// settings to it; so the environment is read here, and GIO decides if it has no proxy.
 struct ProxySettings: Sendable {
-  private let address: String
+  let address: String
   /// The value of `Proxy-Authorization` for an HTTP proxy.
   private let authorization: String?
   private let exceptions: String
@@ -29,16 +29,15 @@ struct ProxySettings: Sendable {
     let scheme = String(cString: g_uri_get_scheme(uri))
     switch scheme {
     case "http":
-      address = uriText(uri, hiding: FLAG_G_URI_HIDE_USERINFO)
+      address = proxyAddress(uri, scheme: scheme, hasCredentials: false)
       authorization = g_uri_get_user(uri).map { user in
         let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
         return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
       }
     // GIO asks these for the connection, with the credentials of the address.
     case "https", "socks", "socks4", "socks4a", "socks5", "socks5h":
-      let text = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
       // GIO lets every SOCKS 5 proxy resolve the name.
-      address = scheme == "socks5h" ? "socks5" + text.dropFirst(scheme.count) : text
+      address = proxyAddress(uri, scheme: scheme == "socks5h" ? "socks5" : scheme, hasCredentials: true)
       authorization = nil
     default:
       throw invalid
@@ -70,6 +69,12 @@ struct ProxySettings: Sendable {
 private let invalid = HTTPTransportError.invalidConfiguration(
   "Invalid proxy in https_proxy or all_proxy: expected http://host:port.")
 
-private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> String {
-  String(taking: g_uri_to_string_partial(uri, flags)) ?? ""
+/// The address for GIO, with curl's default for a missing port.
+private func proxyAddress(_ uri: OpaquePointer, scheme: String, hasCredentials: Bool) -> String {
+  let port = g_uri_get_port(uri)
+  let text = g_uri_join_with_user(
+    FLAG_G_URI_FLAGS_HAS_PASSWORD, scheme, hasCredentials ? g_uri_get_user(uri) : nil,
+    hasCredentials ? g_uri_get_password(uri) : nil, nil, g_uri_get_host(uri),
+    port != -1 ? port : scheme == "https" ? 443 : 1080, "", nil, nil)
+  return String(taking: text) ?? ""
 }

@@ -1,5 +1,5 @@
 import CGLib
-import SoupTransport
+@testable import SoupTransport
 import TestSupport
 
 /// A proxy that makes tunnels and records its requests.
@@ -59,6 +59,16 @@ extension TransportTests {
         #expect(try await transport.send(get(server.port)).text == "A")
         #expect(proxy.requests.count == (isDirect ? 0 : 1))
       }
+    }
+
+    @Test(arguments: [
+      ("proxy.test", "http://proxy.test:1080"), ("http://[::1]/", "http://[::1]:1080"),
+      ("http://proxy.test:80", "http://proxy.test:80"), ("https://proxy.test", "https://proxy.test:443"),
+      ("https://u:p%40@proxy.test:8443", "https://u:p%40@proxy.test:8443"),
+      ("socks5h://u@proxy.test", "socks5://u@proxy.test:1080"),
+    ])
+    func `The default port of a proxy is curl's`(_ address: String, _ expected: String) throws {
+      #expect(try ProxySettings(environment: ["https_proxy": address])?.address == expected)
     }
 
     @Test func `Credentials are sent to the proxy only`() async throws {
