@@ -24,6 +24,8 @@ final class Exchange: @unchecked Sendable {
   private var handlers: [gulong] = []
   private var stream: UnsafeMutablePointer<GInputStream>?
   private var isChunked = false
+  /// Whether a TLS connection that is being made is the proxy's.
+  private(set) var isNegotiatingWithProxy = false
   private var informationalResponses = 0
   private var isFinished = false
   private var body: ResponseBody?
@@ -201,9 +203,11 @@ final class Exchange: @unchecked Sendable {
   private func networkEvent(_ arguments: UnsafePointer<GValue>) {
     guard let connection = g_value_get_object(arguments + 2)?.assumingMemoryBound(to: GTlsConnection.self)
     else { return }
-    // The stream of these two events is that of TLS.
+    // The stream of the latter two events is that of TLS with the server.
     switch GSocketClientEvent(rawValue: UInt32(g_value_get_enum(arguments + 1))) {
+    case G_SOCKET_CLIENT_PROXY_NEGOTIATING: isNegotiatingWithProxy = true
     case G_SOCKET_CLIENT_TLS_HANDSHAKING:
+      isNegotiatingWithProxy = false
       // An end of the connection without TLS's close_notify is an error. Otherwise anyone on the network could truncate a
       // response without a length (RFC 8446 section 6.1).
       g_tls_connection_set_require_close_notify(connection, 1)

@@ -105,6 +105,24 @@ extension TransportTests {
       #expect(text.contains("expired"))
     }
 
+    /// The system does not trust the test's authority.
+    @Test func `A TLS failure of the proxy is reported as the proxy's`() async throws {
+      func transport(_ proxy: RawServer) throws -> SoupHTTPTransport {
+        try makeTransport(["https_proxy": "https://127.0.0.1:\(proxy.port)"])
+      }
+      let request = get(443, host: "graph.contoso.test")
+      let untrusted = try await failure(
+        transport(RawServer { _ in }), request, is: HTTPTransportError.untrustedServer)
+      #expect(untrusted.contains("the proxy") && !untrusted.contains("graph.contoso.test"))
+      let plain = try RawServer(nil) { connection in
+        connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        _ = connection.read()
+      }
+      let withoutTLS = try await failure(
+        transport(plain), request, is: HTTPTransportError.secureConnectionFailed)
+      #expect(withoutTLS.contains("the proxy") && !withoutTLS.contains("graph.contoso.test"))
+    }
+
     @Test func `The timeout includes a silent proxy`() async throws {
       let proxy = try RawServer(nil) {
         _ = $0.readRequest(); _ = $0.read()
