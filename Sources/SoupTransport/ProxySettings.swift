@@ -47,7 +47,7 @@ struct ProxySettings: Sendable {
 
   /// Makes the session use the proxy. To be called on its thread.
   func apply(to session: OpaquePointer) {
-    let hosts = exceptions.split { $0 == "," || $0 == " " }
+    let hosts = exceptions.split { $0 == "," || $0 == " " }.compactMap(ignoredHost)
     let everything = hosts.contains("*")
     let list = g_strsplit(hosts.joined(separator: ","), ",", -1)
     defer { g_strfreev(list) }
@@ -68,6 +68,19 @@ struct ProxySettings: Sendable {
 
 private let invalid = HTTPTransportError.invalidConfiguration(
   "Invalid proxy in https_proxy or all_proxy: expected http://host:port.")
+
+/// An entry of `no_proxy` for GIO; `nil` for one that GIO would refuse, with a warning on standard error.
+private func ignoredHost(_ entry: Substring) -> Substring? {
+  // GIO takes an address in brackets only before a port.
+  let host = entry.hasPrefix("[") && entry.hasSuffix("]") ? entry.dropFirst().dropLast() : entry
+  let isBracketed = host.hasPrefix("[")
+  let parts = (isBracketed ? host.drop { $0 != "]" } : host).split(
+    separator: ":", omittingEmptySubsequences: false)
+  let hasPort = parts.count == 2 && parts[1].allSatisfy { "0123456789".contains($0) }
+  // Several colons are those of an address.
+  let isValid = isBracketed ? hasPort && parts[0] == "]" : hasPort || parts.count != 2
+  return isValid ? host : nil
+}
 
 /// The address for GIO, with curl's default for a missing port.
 private func proxyAddress(_ uri: OpaquePointer, scheme: String, hasCredentials: Bool) -> String {

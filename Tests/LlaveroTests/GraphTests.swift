@@ -15,6 +15,14 @@ struct GraphTests {
     #expect(lab.requests(to: .graph).last?.query["$select"] == "displayName")
   }
 
+  @Test func `Entries of no_proxy that GLib refuses print nothing`() throws {
+    let proxied = [
+      "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
+      "no_proxy": "[::1],http://x,[x,a:b,localhost",
+    ]
+    try tool("get", "/me", with: proxied).exits(0, errors: "")
+  }
+
   @Test func `get prints a response byte by byte`() throws {
     #expect(try tool("get", "/me", "--select", "id").exits(0).json["id"] != nil)
     try tool("get", lab.graphURL + "/me").exits(0)

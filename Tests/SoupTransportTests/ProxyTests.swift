@@ -49,7 +49,7 @@ extension TransportTests {
     @Test(arguments: [
       ("localhost", true), ("LOCALHOST", true), ("example.com, localhost", true),
       (".example.com,localhost", true), ("*", true), ("example.com", false), ("local", false),
-      ("127.0.0.1", false),
+      ("127.0.0.1", false), ("[::1],http://x,[x,a:b,localhost", true),
     ])
     func `Only hosts in no_proxy are reached directly`(_ exceptions: String, _ isDirect: Bool) async throws {
       let server = try TestServer { _ in .init(body: [65]) }
@@ -59,6 +59,20 @@ extension TransportTests {
         #expect(try await transport.send(get(server.port)).text == "A")
         #expect(proxy.requests.count == (isDirect ? 0 : 1))
       }
+    }
+
+    /// No server listens at either address. The proxy refuses the second one.
+    @Test(arguments: ["[::1]", "::1", "[::1]:PORT", "::/16"])
+    func `An IPv6 address in no_proxy is reached directly`(_ exceptions: String) async throws {
+      let proxy = try TestProxy(answer: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+      let port = ReservedPort.refusing.number
+      let transport = try proxy.transport(exceptions: [
+        "no_proxy": exceptions.replacing("PORT", with: "\(port)")
+      ])
+      #expect(await failure(transport, get(port, host: "[::1]")) != nil)
+      #expect(proxy.requests.isEmpty)
+      #expect(await failure(transport, get(port, host: "[fd00::1]")) != nil)
+      #expect(proxy.requests.count == 1)
     }
 
     @Test(arguments: [
