@@ -10,21 +10,32 @@ package enum FormEncoding {
 
   /// Encodes one name or value: letters, digits and `-._~` stay, a space becomes `+`.
   package static func encode(_ text: String) -> String {
-    var encoded = ""
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        encoded.unicodeScalars.append(Unicode.Scalar(byte))
-      case UInt8(ascii: " "): encoded += "+"
-      default: encoded += "%" + digits[Int(byte >> 4)] + digits[Int(byte & 15)]
-      }
+    text.utf8.reduce(into: "") { $0 += $1 == UInt8(ascii: " ") ? "+" : escape($1) }
+  }
+
+  /// Escapes what no path and no query may have (RFC 3986 section 3.3). Delimiters and valid escapes stay.
+  fileprivate static func escape(_ text: some Collection<UInt8>) -> String {
+    let bytes = Array(text)
+    return bytes.indices.reduce(into: "") { escaped, index in
+      let byte = bytes[index]
+      let isEscape =
+        byte == UInt8(ascii: "%") && bytes[(index + 1)...].prefix(2).compactMap(hexDigit).count == 2
+      escaped += isEscape || delimiters.contains(byte) ? String(Unicode.Scalar(byte)) : escape(byte)
     }
-    return encoded
+  }
+
+  private static func escape(_ byte: UInt8) -> String {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      String(Unicode.Scalar(byte))
+    default: "%" + digits[Int(byte >> 4)] + digits[Int(byte & 15)]
+    }
   }
 
   private static let digits = "0123456789ABCDEF".map { String($0) }
+  private static let delimiters = Array("!$&'()*+,;=:@/?#".utf8)
 
   /// Reads parameters; `nil` when one stands there twice (RFC 6749 section 3.1), has no name or is no UTF-8.
   package static func decode(_ text: some Collection<UInt8>) -> [String: String]? {
@@ -63,6 +74,14 @@ package enum FormEncoding {
 }
 
 extension URL {
+  /// Makes the URL of an address whose path and query may have characters that need escaping. `URL(string:)` would escape
+  /// their valid escapes, too.
+  package init?(escaping address: String) {
+    let start = address.utf8.firstRange(of: "//".utf8)?.upperBound ?? address.startIndex
+    let end = address.utf8[start...].firstIndex { "/?".utf8.contains($0) } ?? address.endIndex
+    self.init(string: "\(address[..<end])\(FormEncoding.escape(address.utf8[end...]))")
+  }
+
   /// The address without its query and fragment, which may have a code or personal data.
   package var withoutQuery: URL {
     var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)

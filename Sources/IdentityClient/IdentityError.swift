@@ -158,7 +158,7 @@ extension IdentityError {
     case .connectionLost(let reason): self.init(.network, "The connection broke: \(reason)")
     // Only the transport knows what is wrong with the certificate, and so whether to trust another authority.
     case .untrustedServer(let reason):
-      self.init(.network, "The server's certificate is not trusted: \(reason)")
+      self.init(.network, "A certificate is not trusted: \(reason)")
     case .timedOut: self.init(.network, "The server did not respond in time.")
     case .responseTooLarge(let limit):
       self.init(.network, "The server's response is larger than \(limit) bytes.")

@@ -19,7 +19,7 @@ extension GraphClient {
     let isAbsolute = start.hasPrefix("https://") || start.hasPrefix("http://")
     let separator = request.path.hasPrefix("/") ? "" : "/"
     let address = isAbsolute ? request.path : cloud.baseURL.absoluteString + separator + request.path
-    guard let url = URL(string: address) else {
+    guard let url = URL(escaping: address) else {
       throw GraphError(.invalidRequest, "Invalid path: it cannot be part of a URL.")
     }
     return url.appending(query: request.query)
@@ -30,7 +30,7 @@ extension GraphClient {
 struct GraphCall {
   let client: GraphClient
   let request: GraphRequest
-  /// Whether a repetition has no additional effect.
+  /// Whether a repetition has no additional effect and the same response.
   let isRepeatable: Bool
   /// What the token is to have that answers an earlier challenge.
   var claims: ClaimsRequest?

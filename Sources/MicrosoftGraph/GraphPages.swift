@@ -68,7 +68,7 @@ public struct GraphPages: AsyncSequence, Sendable {
     private func nextURL(
       _ link: JSONValue, after url: URL, _ response: GraphResponse
     ) throws(GraphError) -> URL {
-      guard let next = link.stringValue.flatMap({ URL(string: $0) }) else {
+      guard let next = link.stringValue.flatMap({ URL(escaping: $0) }) else {
         throw response.failure(.invalidResponse, "Invalid link to the next page.")
       }
       guard let host = HTTPSAddress(next)?.host, host == HTTPSAddress(url)?.host else {

@@ -4,7 +4,7 @@ public import HTTPTypes
 /// A request to Microsoft Graph.
 public struct GraphRequest: Sendable {
   /// A path after the version, such as `/me/messages?$top=3`, or an absolute https URL on a host that gets tokens, such as
-  /// one of the beta version.
+  /// one of the beta version. Escapes stay, and what needs escaping is escaped.
   public var path: String
   public var method: HTTPRequest.Method
   /// Added to the query that ``path`` may have. Values are escaped.
@@ -28,6 +28,6 @@ public struct GraphRequest: Sendable {
     self.body = body
   }
 
-  /// Whether a repetition has no additional effect (RFC 9110 section 9.2.2).
-  var isRepeatable: Bool { [.get, .head, .options, .put, .delete].contains(method) }
+  /// Whether a repetition has no additional effect and the same response. A second DELETE does not find anything.
+  var isRepeatable: Bool { [.get, .head, .options, .put].contains(method) }
 }

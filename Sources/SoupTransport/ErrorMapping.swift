@@ -14,8 +14,10 @@ extension Exchange {
     case "g-tls-error-quark":
       switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
       case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
-      case G_TLS_ERROR_EOF: .connectionLost(text)
       case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
+      case _ where isNegotiatingWithProxy:
+        .secureConnectionFailed("the proxy in https_proxy: \(error.message)")
+      case G_TLS_ERROR_EOF: .connectionLost(text)
       default: cameOverTLS ? .connectionLost(text) : .secureConnectionFailed(text)
       }
     case "soup-session-error-quark":
@@ -50,6 +52,10 @@ extension Exchange {
   }
 
   private var certificateProblem: String {
+    if isNegotiatingWithProxy {
+      return "The certificate of the proxy in https_proxy is not trusted by the system, "
+        + "which alone counts for it."
+    }
     let problems = soup_message_get_tls_peer_certificate_errors(message).rawValue
     func has(_ flag: GTlsCertificateFlags) -> Bool { problems & flag.rawValue != 0 }
     if has(FLAG_G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }

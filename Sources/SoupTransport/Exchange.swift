@@ -24,6 +24,8 @@ final class Exchange: @unchecked Sendable {
   private var handlers: [gulong] = []
   private var stream: UnsafeMutablePointer<GInputStream>?
   private var isChunked = false
+  /// Whether a TLS connection that is being made is the proxy's.
+  private(set) var isNegotiatingWithProxy = false
   private var informationalResponses = 0
   private var isFinished = false
   private var body: ResponseBody?
@@ -60,7 +62,7 @@ final class Exchange: @unchecked Sendable {
     host = route.unixSocket?.path ?? authority
     isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
-    if isIdempotent { soup_message_add_flags(message, SOUP_MESSAGE_IDEMPOTENT) }
+    soup_message_add_flags(message, isIdempotent ? SOUP_MESSAGE_IDEMPOTENT : SOUP_MESSAGE_NEW_CONNECTION)
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
     // Challenges are not answered: the caller gets the 401. With this feature a session reads a 401 to its end by itself,
     // which it does not find if the chunks are decoded here.
@@ -201,9 +203,11 @@ final class Exchange: @unchecked Sendable {
   private func networkEvent(_ arguments: UnsafePointer<GValue>) {
     guard let connection = g_value_get_object(arguments + 2)?.assumingMemoryBound(to: GTlsConnection.self)
     else { return }
-    // The stream of these two events is that of TLS.
+    // The stream of the latter two events is that of TLS with the server.
     switch GSocketClientEvent(rawValue: UInt32(g_value_get_enum(arguments + 1))) {
+    case G_SOCKET_CLIENT_PROXY_NEGOTIATING: isNegotiatingWithProxy = true
     case G_SOCKET_CLIENT_TLS_HANDSHAKING:
+      isNegotiatingWithProxy = false
       // An end of the connection without TLS's close_notify is an error. Otherwise anyone on the network could truncate a
       // response without a length (RFC 8446 section 6.1).
       g_tls_connection_set_require_close_notify(connection, 1)
@@ -293,8 +297,8 @@ private func isWritable(_ text: String, except reserved: String) -> Bool {
 }
 
 extension HTTPRequest.Method {
-  /// RFC 9110 section 9.2.2.
+  /// RFC 9110 section 9.2.2, without DELETE: the response to a second one is that there is nothing.
   fileprivate var isIdempotent: Bool {
-    [.get, .head, .options, .put, .delete, .trace].contains(self)
+    [.get, .head, .options, .put, .trace].contains(self)
   }
 }

@@ -9,7 +9,7 @@ import LibsoupOnDemand
 /// GIO's default resolver reads the environment only where an extra module is installed, and prefers the desktop's
 /// settings to it; so the environment is read here, and GIO decides if it has no proxy.
 struct ProxySettings: Sendable {
-  private let address: String
+  let address: String
   /// The value of `Proxy-Authorization` for an HTTP proxy.
   private let authorization: String?
   private let exceptions: String
@@ -29,16 +29,15 @@ struct ProxySettings: Sendable {
     let scheme = String(cString: g_uri_get_scheme(uri))
     switch scheme {
     case "http":
-      address = uriText(uri, hiding: FLAG_G_URI_HIDE_USERINFO)
+      address = proxyAddress(uri, scheme: scheme, hasCredentials: false)
       authorization = g_uri_get_user(uri).map { user in
         let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
         return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
       }
     // GIO asks these for the connection, with the credentials of the address.
     case "https", "socks", "socks4", "socks4a", "socks5", "socks5h":
-      let text = uriText(uri, hiding: GUriHideFlags(rawValue: 0))
       // GIO lets every SOCKS 5 proxy resolve the name.
-      address = scheme == "socks5h" ? "socks5" + text.dropFirst(scheme.count) : text
+      address = proxyAddress(uri, scheme: scheme == "socks5h" ? "socks5" : scheme, hasCredentials: true)
       authorization = nil
     default:
       throw invalid
@@ -48,7 +47,7 @@ struct ProxySettings: Sendable {
 
   /// Makes the session use the proxy. To be called on its thread.
   func apply(to session: OpaquePointer) {
-    let hosts = exceptions.split { $0 == "," || $0 == " " }
+    let hosts = exceptions.split { $0 == "," || $0 == " " }.compactMap(ignoredHost)
     let everything = hosts.contains("*")
     let list = g_strsplit(hosts.joined(separator: ","), ",", -1)
     defer { g_strfreev(list) }
@@ -70,6 +69,25 @@ struct ProxySettings: Sendable {
 private let invalid = HTTPTransportError.invalidConfiguration(
   "Invalid proxy in https_proxy or all_proxy: expected http://host:port.")
 
-private func uriText(_ uri: OpaquePointer, hiding flags: GUriHideFlags) -> String {
-  String(taking: g_uri_to_string_partial(uri, flags)) ?? ""
+/// An entry of `no_proxy` for GIO; `nil` for one that GIO would refuse, with a warning on standard error.
+private func ignoredHost(_ entry: Substring) -> Substring? {
+  // GIO takes an address in brackets only before a port.
+  let host = entry.hasPrefix("[") && entry.hasSuffix("]") ? entry.dropFirst().dropLast() : entry
+  let isBracketed = host.hasPrefix("[")
+  let parts = (isBracketed ? host.drop { $0 != "]" } : host).split(
+    separator: ":", omittingEmptySubsequences: false)
+  let hasPort = parts.count == 2 && parts[1].allSatisfy { "0123456789".contains($0) }
+  // Several colons are those of an address.
+  let isValid = isBracketed ? hasPort && parts[0] == "]" : hasPort || parts.count != 2
+  return isValid ? host : nil
+}
+
+/// The address for GIO, with curl's default for a missing port.
+private func proxyAddress(_ uri: OpaquePointer, scheme: String, hasCredentials: Bool) -> String {
+  let port = g_uri_get_port(uri)
+  let text = g_uri_join_with_user(
+    FLAG_G_URI_FLAGS_HAS_PASSWORD, scheme, hasCredentials ? g_uri_get_user(uri) : nil,
+    hasCredentials ? g_uri_get_password(uri) : nil, nil, g_uri_get_host(uri),
+    port != -1 ? port : scheme == "https" ? 443 : 1080, "", nil, nil)
+  return String(taking: text) ?? ""
 }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// An `HTTPTransport` on libsoup 3.
 ///
-/// Connections are kept and reused. A POST or PATCH that is not `HTTPTransportRequest.isRepeatable` always gets a new one,
+/// Connections are kept and reused. A POST, PATCH or DELETE that is not `HTTPTransportRequest.isRepeatable` gets a new one,
 /// so that a connection which the server has closed never loses a request that must not be sent twice. They speak HTTP/1.1:
 /// over HTTP/2, libsoup keeps all that a server sends, without a limit, as long as there is something to read, and does nothing
 /// else meanwhile.

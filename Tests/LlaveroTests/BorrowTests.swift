@@ -101,6 +101,16 @@ struct BorrowTests {
     }
   }
 
+  @Test(.lab) func `A borrowed token without the scope is reported with advice to lend another one`() throws {
+    let tool = try Tool.atLab()
+    let borrower = try ScriptedLender(token: Self.whatIsAskedFor)
+    Lab.current.inject(LabFault(.graph, count: 2, status: 403, body: "{}"))
+    for arguments in [["me"], ["get", "/me"]] {
+      try tool.run(arguments + ["--from", borrower.address], with: Self.nothing).exits(
+        1, saying: "Lend a token with the scope", hiding: "Sign in with the scope")
+    }
+  }
+
   @Test(.fault("other Graph"), .lab)
   func `Tokens of a known cloud do not go to the Graph of the configuration file's authority`() throws {
     let tool = try Tool.atLab()

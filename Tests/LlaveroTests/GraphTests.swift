@@ -15,6 +15,14 @@ struct GraphTests {
     #expect(lab.requests(to: .graph).last?.query["$select"] == "displayName")
   }
 
+  @Test func `Entries of no_proxy that GLib refuses print nothing`() throws {
+    let proxied = [
+      "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",
+      "no_proxy": "[::1],http://x,[x,a:b,localhost",
+    ]
+    try tool("get", "/me", with: proxied).exits(0, errors: "")
+  }
+
   @Test func `get prints a response byte by byte`() throws {
     #expect(try tool("get", "/me", "--select", "id").exits(0).json["id"] != nil)
     try tool("get", lab.graphURL + "/me").exits(0)
@@ -53,6 +61,8 @@ struct GraphTests {
     ).exits(0)
     let query = try #require(lab.requests(to: .graph).last?.query)
     #expect(query == ["$expand": "manager", "$search": "\"a b+c&d=é\"", "x": "", "$select": "id"])
+    try tool("get", "/me?$filter=a eq 'b'", "--select", "id").exits(0)
+    #expect(lab.requests(to: .graph).last?.query == ["$filter": "a eq 'b'", "$select": "id"])
     try tool("get", "/me", "--query", "=x").exits(2)
     try tool("get", "/me", "--select", "id", "--query", "$select=mail").exits(2)
     try tool("get", "/me", "--lines").exits(2)

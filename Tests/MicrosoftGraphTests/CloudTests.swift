@@ -132,6 +132,8 @@ import TestSupport
     ("/users/ä@c.test", "/v1.0/users/%C3%A4@c.test"), ("file:///etc/passwd", "/v1.0/file:///etc/passwd"),
     ("/users/a%23b", "/v1.0/users/a%23b"), ("https://GRAPH.microsoft.com/beta/me", "/beta/me"),
     ("https://graph.microsoft.com:443/v1.0/me", "/v1.0/me"),
+    ("/a b/c%23d?x=e f&y=%2Cg", "/v1.0/a%20b/c%23d?x=e%20f&y=%2Cg"), ("/100% a%20b", "/v1.0/100%25%20a%20b"),
+    ("https://graph.microsoft.com/beta?x=%2C \"|%", "/beta?x=%2C%20%22%7C%25"),
   ])
   func `Special characters of a path are escaped`(_ path: String, _ expected: String) async throws {
     let transport = Self.transport()

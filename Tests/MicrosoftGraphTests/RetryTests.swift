@@ -84,6 +84,16 @@ struct RetryTests {
     #expect(test.sent.suffix(2).allSatisfy { $0.body == Data("{}".utf8) })
   }
 
+  @Test(.conformance(74)) func `A DELETE that may have been carried out is not repeated`() async throws {
+    let deletion = GraphRequest("/me/messages/1", method: .delete)
+    lab.inject(LabFault(.graph, status: 504))
+    await expectGraphError(.serviceUnavailable) { try await test.graph().send(deletion) }
+    lab.inject(LabFault(.graph, connection: .drop))
+    await expectGraphError(.network) { try await test.graph().send(deletion) }
+    #expect(test.sent.count == 2)
+    #expect(lab.requests(to: .graph).count == 2)
+  }
+
   @Test(.conformance(74))
   func `After 504 a batch of GET requests is repeated, one with changes is not`()
     async throws

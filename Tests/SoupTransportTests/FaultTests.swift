@@ -261,7 +261,7 @@ extension TransportTests {
       }
     }
 
-    @Test(arguments: [HTTPRequest.Method.post, .patch])
+    @Test(arguments: [HTTPRequest.Method.post, .patch, .delete])
     func `A request that must not be repeated gets a new connection`(_ method: HTTPRequest.Method)
       async throws
     {

@@ -1,5 +1,5 @@
 import CGLib
-import SoupTransport
+@testable import SoupTransport
 import TestSupport
 
 /// A proxy that makes tunnels and records its requests.
@@ -49,7 +49,7 @@ extension TransportTests {
     @Test(arguments: [
       ("localhost", true), ("LOCALHOST", true), ("example.com, localhost", true),
       (".example.com,localhost", true), ("*", true), ("example.com", false), ("local", false),
-      ("127.0.0.1", false),
+      ("127.0.0.1", false), ("[::1],http://x,[x,a:b,localhost", true),
     ])
     func `Only hosts in no_proxy are reached directly`(_ exceptions: String, _ isDirect: Bool) async throws {
       let server = try TestServer { _ in .init(body: [65]) }
@@ -59,6 +59,30 @@ extension TransportTests {
         #expect(try await transport.send(get(server.port)).text == "A")
         #expect(proxy.requests.count == (isDirect ? 0 : 1))
       }
+    }
+
+    /// No server listens at either address. The proxy refuses the second one.
+    @Test(arguments: ["[::1]", "::1", "[::1]:PORT", "::/16"])
+    func `An IPv6 address in no_proxy is reached directly`(_ exceptions: String) async throws {
+      let proxy = try TestProxy(answer: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+      let port = ReservedPort.refusing.number
+      let transport = try proxy.transport(exceptions: [
+        "no_proxy": exceptions.replacing("PORT", with: "\(port)")
+      ])
+      #expect(await failure(transport, get(port, host: "[::1]")) != nil)
+      #expect(proxy.requests.isEmpty)
+      #expect(await failure(transport, get(port, host: "[fd00::1]")) != nil)
+      #expect(proxy.requests.count == 1)
+    }
+
+    @Test(arguments: [
+      ("proxy.test", "http://proxy.test:1080"), ("http://[::1]/", "http://[::1]:1080"),
+      ("http://proxy.test:80", "http://proxy.test:80"), ("https://proxy.test", "https://proxy.test:443"),
+      ("https://u:p%40@proxy.test:8443", "https://u:p%40@proxy.test:8443"),
+      ("socks5h://u@proxy.test", "socks5://u@proxy.test:1080"),
+    ])
+    func `The default port of a proxy is curl's`(_ address: String, _ expected: String) throws {
+      #expect(try ProxySettings(environment: ["https_proxy": address])?.address == expected)
     }
 
     @Test func `Credentials are sent to the proxy only`() async throws {
@@ -93,6 +117,24 @@ extension TransportTests {
       let text = try await failure(
         proxy.transport(), get(server.port), is: HTTPTransportError.untrustedServer)
       #expect(text.contains("expired"))
+    }
+
+    /// The system does not trust the test's authority.
+    @Test func `A TLS failure of the proxy is reported as the proxy's`() async throws {
+      func transport(_ proxy: RawServer) throws -> SoupHTTPTransport {
+        try makeTransport(["https_proxy": "https://127.0.0.1:\(proxy.port)"])
+      }
+      let request = get(443, host: "graph.contoso.test")
+      let untrusted = try await failure(
+        transport(RawServer { _ in }), request, is: HTTPTransportError.untrustedServer)
+      #expect(untrusted.contains("the proxy") && !untrusted.contains("graph.contoso.test"))
+      let plain = try RawServer(nil) { connection in
+        connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        _ = connection.read()
+      }
+      let withoutTLS = try await failure(
+        transport(plain), request, is: HTTPTransportError.secureConnectionFailed)
+      #expect(withoutTLS.contains("the proxy") && !withoutTLS.contains("graph.contoso.test"))
     }
 
     @Test func `The timeout includes a silent proxy`() async throws {

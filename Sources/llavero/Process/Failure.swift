@@ -5,6 +5,7 @@ import GLibSupport
 import Glibc
 import IdentityClient
 import MSALExtensionsStore
+import MicrosoftGraph
 import Sealing
 import SecretService
 import TokenCache
@@ -50,6 +51,8 @@ struct Failure: ToolError {
       failure.advice = sentences(failure.advice, advice)
     } else if command is Login, (error as? IdentityError)?.code == .browserUnavailable {
       failure.advice = sentences(failure.advice, "\"llavero login --no-browser\" shows its address.")
+    } else if (error as? GraphError)?.code == .forbidden, (command as? any SignsIn)?.store.socket != nil {
+      failure.advice = "Lend a token with the scope that this request needs."
     }
     exit(with: failure)
   }
