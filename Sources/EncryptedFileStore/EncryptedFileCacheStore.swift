@@ -106,10 +106,12 @@ public final class EncryptedFileCacheStore: SealedStore {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    // Where the group's lock file is there, what else a write needs is checked under its lock.
-    let place = try path(of: group)
-    if unsafe generation(of: group) == nil || access(place, F_OK) != 0 {
-      try await store.run { (directory) throws(CacheError) in _ = try directory.filesForWriting(of: group) }
+    try await store.run { [writers] (directory) throws(CacheError) in
+      // Where the group's lock file is there, what else a write needs is checked under its lock.
+      let place = directory.path(of: group)
+      if unsafe writers.openedGeneration(of: group) == nil || access(place, F_OK) != 0 {
+        _ = try directory.filesForWriting(of: group)
+      }
     }
     return try await store.update(shards, in: group, change)
   }

@@ -61,17 +61,19 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
-    let generation = writers.generation(of: group)
     let found = try await run { [writers] (backend) throws(Failure) in
+      let generation = writers.openedGeneration(of: group)
       let loaded = try backend.load(shards, of: group, nil)
       let wasQuiet = generation != nil && generation == writers.generation(of: group)
-      guard writers.isShared else { return (contents: loaded.contents, isUnfinished: false) }
-      let isUnfinished = try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet)
-      return (contents: loaded.contents, isUnfinished: isUnfinished)
+      guard writers.isShared, try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet) else {
+        return (contents: loaded.contents, isUnfinished: false, canLock: false)
+      }
+      let canLock = (try? writers.writer(of: group).open()) != nil
+      return (contents: loaded.contents, isUnfinished: true, canLock: canLock)
     }
     var contents = found.contents
     // Where this process cannot take the lock, what was found is all that it can know.
-    if found.isUnfinished, (try? writers.writer(of: group)) != nil {
+    if found.isUnfinished, found.canLock {
       contents = try await writing(in: group) { (backend, turn, _) throws(Failure) in
         .success(try backend.load(shards, of: group, turn).contents)
       }

@@ -86,6 +86,17 @@ struct NetworkTests {
     #expect(try await cache(on: machines[0]).finds(token))
   }
 
+  @Test func `On a file system that hangs a new store's calls end at their timeout`() async throws {
+    let machine = try NetworkMount(.withLocks, of: export)
+    try await cache(on: machine).save(token)
+    let store = fixture.otherStore(timeout: .seconds(1), environment: environment(on: machine))
+    machine.hang()
+    defer { machine.goOn() }
+    #expect(store.generation(of: fixture.group) == nil)
+    await expectCacheError(.timedOut) { try await store.read(.all, in: fixture.group) }
+    await expectCacheError(.timedOut) { try await fixture.accessor(on: store).save(token) }
+  }
+
   @Test(.fault("no net locks"))
   func `Where no lock reaches other machines the store is read and not written`() async throws {
     let machine = try NetworkMount(.withoutLocks, of: export)

@@ -27,6 +27,18 @@ struct StoreTests {
     #expect(!fixture.isThere(fixture.groupPath))
   }
 
+  @Test func `The counter of a group is unknown until the first read, and asking for it opens no file`()
+    async throws
+  {
+    let fixture = try await Fixture(saving: one)
+    try fixture.remove(fixture.groupPath + "/lock")
+    let store = fixture.otherStore()
+    #expect(store.generation(of: fixture.group) == nil)
+    #expect(!fixture.isThere(fixture.groupPath + "/lock"))
+    #expect(try await store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(store.generation(of: fixture.group) != nil)
+  }
+
   @Test func `Files are 0600, directories 0700, and their contents unreadable`() async throws {
     // By another process: the mask counts for all threads of one.
     let command = ["sh", "-c", #"umask 0; exec "$0" "$@""#, Worker.program]
