@@ -239,11 +239,11 @@ extension StoreDirectory: StoreBackend {
     }
   }
 
-  /// What looks like an attack may be the work of another process that still runs, or was killed, if any can write.
+  /// What looks like an attack may be the work of another process or machine that still runs, or was killed.
   func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
   ) throws(CacheError) -> Bool {
-    loaded.version?.mayBeUnfinished == true && (try? checkLocks()) != nil
+    loaded.version?.mayBeUnfinished == true
   }
 
   func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(CacheError) {

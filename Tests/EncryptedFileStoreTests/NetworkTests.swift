@@ -122,6 +122,29 @@ struct NetworkTests {
     #expect(try await reader.finds(later))
   }
 
+  @Test func `A reader without locks reports an older manifest only if no writer replaces it`() async throws {
+    try await fixture.cache.save(token)
+    let before = try #require(fixture.contents(fixture.manifest))
+    let later = SampleToken("later", account: 0)
+    try await fixture.cache.save(later)
+    let after = fixture.manifest + ".later"
+    #expect(rename(fixture.manifest, after) == 0)
+    try fixture.put(["manifest.sealed": before])
+
+    let machine = try NetworkMount(.withoutLocks, of: export)
+    let store = store(on: machine)
+    let shards = ShardSelection.some([fixture.shard(token)])
+    #expect(try await store.read(shards, in: fixture.group).problems.map(\.kind) == [.rolledBack])
+
+    async let found = store.read(shards, in: fixture.group)
+    // It reads for half a second at least.
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(rename(after, fixture.manifest) == 0)
+    let contents = try await found
+    #expect(contents.problems.isEmpty)
+    #expect(contents.documents.values.flatMap(\.accessTokens.values).count == 2)
+  }
+
   @Test(.fault("shard unseen")) func `A shard that is out of sight is not written anew`() async throws {
     let machine = try NetworkMount(.withLocks, of: export)
     try await cache(on: machine).save(token)
