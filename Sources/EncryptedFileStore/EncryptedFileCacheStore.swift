@@ -141,8 +141,9 @@ public final class EncryptedFileCacheStore: SealedStore {
   /// - Returns: How many files were sealed again and how many could not be.
   /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
-    try await keys.changing(of: self, to: source) { [writers, directory] (cancellable) throws(CacheError) in
-      try directory.get().change(to: source, writers, cancellable)
+    try await keys.changing(of: self, to: source) {
+      [writers, directory] (cancellable, pending) throws(CacheError) in
+      try directory.get().change(to: source, writers, cancellable, pending)
     }
   }
 }

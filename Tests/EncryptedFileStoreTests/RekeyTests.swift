@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Sealing
 import SecretService
 import TestSupport
@@ -41,6 +42,27 @@ struct RekeyTests {
     let error = await expectCacheError(.unavailable) { _ = try await fixture.store.rekey() }
     #expect(error?.message.contains("not finished") == true && error?.message.contains("old one") == false)
     chmod(fixture.groupPath, 0o700)
+    #expect(try await fixture.otherCache().finds(one))
+  }
+
+  @Test func `A change that is cancelled while the new key is asked for changes nothing later`() async throws
+  {
+    let (keys, root) = (try fixture.bytes(fixture.keys), fixture.root)
+    let (isAsked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let source = KeySource.passphrase { _ in
+      isAsked.signal()
+      release.wait()
+      return SecretBytes(copying: Array("new".utf8))
+    }
+    let changing = Task { try await fixture.store.rekey(to: source) }
+    await blocking { isAsked.wait() }
+    changing.cancel()
+    let error = await expectCacheError(.cancelled) { try await changing.value }
+    #expect(error?.message.contains("may or may not") == false)
+    release.signal()
+    // The change has the store's lock until its end.
+    try await blocking { try HeldLockFile(directory: root, name: "lock").release() }
+    #expect(try fixture.bytes(fixture.keys) == keys)
     #expect(try await fixture.otherCache().finds(one))
   }
 
