@@ -182,6 +182,17 @@ package func withoutLinks(_ path: String) -> String {
   String(taking: realpath(path, nil)) ?? path
 }
 
+/// The target of a path's symbolic links, which need not exist: replacing it keeps the link.
+package func linkTarget(_ path: String) -> String {
+  var path = path
+  // As many links as the kernel follows.
+  for _ in 0..<40 {
+    guard let target = String(taking: g_file_read_link(path, nil)) else { break }
+    path = target.hasPrefix("/") ? target : "\(parentDirectory(of: path))/\(target)"
+  }
+  return path
+}
+
 /// The directory of a path, `.` for a bare name; only the root ends with a slash.
 package func parentDirectory(of path: String) -> String {
   guard let slash = path.lastIndex(of: "/") else { return "." }
