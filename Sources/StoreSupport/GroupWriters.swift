@@ -46,32 +46,46 @@ public final class GroupWriters: Sendable {
   ///
   /// It opens no file: a file system that hangs would block the caller, which has no timeout here.
   public func generation(of group: KeychainGroup) -> UInt64? {
-    guard isShared else { return nil }
-    return writers.withLock { $0.first { $0.group == group }?.writer }?.generation
+    isShared ? known(group)?.generation : nil
   }
 
-  /// The counter of a group. Opens the lock file first if the group exists, so call it on a thread that may block.
+  /// The counter of a group. Opens the lock file first if the group exists, so call it on a thread that may block. Of very many
+  /// groups, the counters of some stay unknown.
   package func openedGeneration(of group: KeychainGroup) -> UInt64? {
-    guard isShared, let writer = try? writer(of: group), writer.isOpen || exists(group) else { return nil }
+    guard isShared, known(group) != nil || writers.withLock(\.count) < Self.maximumOpenFiles,
+      let writer = try? writer(of: group), writer.isOpen || exists(group)
+    else { return nil }
     _ = try? writer.open()
     return writer.generation
+  }
+
+  /// How many lock files readers keep open: half of what Linux lets a process have open by default.
+  private static let maximumOpenFiles = 512
+
+  private func known(_ group: KeychainGroup) -> GroupWriter? {
+    writers.withLock { $0.first { $0.group == group }?.writer }
   }
 
   /// The writer of a group, whose lock file may not be open yet.
   func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
     try writers.withLock { writers throws(CacheError) in
       if let known = writers.first(where: { $0.group == group }) { return known.writer }
-      let writer = GroupWriter(label: label, variable: variable, try lockFile?(group))
+      let writer = try newWriter(of: group)
       writers.append((group, writer))
       return writer
     }
   }
 
-  /// Runs blocking work while no other writer of the group does, on the caller's thread.
+  private func newWriter(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
+    try GroupWriter(label: label, variable: variable, lockFile?(group))
+  }
+
+  /// Runs blocking work while no other writer of the group does, on the caller's thread. A lock file that was not open is closed
+  /// again: a store may have more groups than a process may have open files.
   package func locked<T>(
     _ group: KeychainGroup, _ work: (Turn) throws(CacheError) -> T
   ) throws(CacheError) -> T {
-    let writer = try writer(of: group)
+    let writer = if let known = known(group) { known } else { try newWriter(of: group) }
     let turn = try writer.lock()
     defer { writer.unlock() }
     return try work(turn)

@@ -252,6 +252,23 @@ struct RekeyTests {
     #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
   }
 
+  @Test func `More groups than a process can have open files are read and sealed again`() async {
+    await #expect(processExitsWith: .success) {
+      let fixture = try await Fixture(saving: SampleToken("one", account: 1))
+      let groups = try (0..<700).map { try KeychainGroup("org.example.group\($0)") }
+      for group in groups { mkdir("\(fixture.root)/groups/\(group)", 0o700) }
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      var few = limit
+      few.rlim_cur = 600
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few)
+      for group in groups { #expect(try await fixture.store.read(.all, in: group).problems.isEmpty) }
+      #expect(try await fixture.store.rekey().left == 0)
+      // The leak sanitizer opens files when the process ends.
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+  }
+
   @Test func `A group that was emptied before is used after it`() async throws {
     _ = try await fixture.store.remove(.everything, in: fixture.group)
     _ = try await fixture.store.rekey()
