@@ -106,10 +106,12 @@ public final class EncryptedFileCacheStore: SealedStore {
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    // Where the group's lock file is there, what else a write needs is checked under its lock.
-    let place = try path(of: group)
-    if unsafe generation(of: group) == nil || access(place, F_OK) != 0 {
-      try await store.run { (directory) throws(CacheError) in _ = try directory.filesForWriting(of: group) }
+    try await store.run { [writers] (directory) throws(CacheError) in
+      // Where the group's lock file is there, what else a write needs is checked under its lock.
+      let place = directory.path(of: group)
+      if unsafe writers.openedGeneration(of: group) == nil || access(place, F_OK) != 0 {
+        _ = try directory.filesForWriting(of: group)
+      }
     }
     return try await store.update(shards, in: group, change)
   }
@@ -139,8 +141,9 @@ public final class EncryptedFileCacheStore: SealedStore {
   /// - Returns: How many files were sealed again and how many could not be.
   /// - Throws: `CacheError` when the store cannot be opened or written.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
-    try await keys.changing(of: self, to: source) { [writers, directory] (cancellable) throws(CacheError) in
-      try directory.get().change(to: source, writers, cancellable)
+    try await keys.changing(of: self, to: source) {
+      [writers, directory] (cancellable, pending) throws(CacheError) in
+      try directory.get().change(to: source, writers, cancellable, pending)
     }
   }
 }

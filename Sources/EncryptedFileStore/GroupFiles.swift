@@ -199,8 +199,7 @@ struct GroupWrite {
       try turn.announce { () throws(PrivateFileError) in try putInPlace() }
     } catch {
       // The next holder of the lock keeps what is in place.
-      let failure = error.whileWriting(variable)
-      throw CacheError(failure.code, failure.message, underlyingError: error).withUnknownOutcome
+      throw error.withUnknownOutcome(variable)
     }
   }
 

@@ -76,7 +76,7 @@ struct StoreDirectory {
 
   /// Replaces the keys of the store and seals the files of each group with them.
   func change(
-    to newSource: KeySource?, _ writers: GroupWriters, _ cancellable: Cancellable
+    to newSource: KeySource?, _ writers: GroupWriters, _ cancellable: Cancellable, _ pending: PendingCommit
   ) throws(CacheError) -> RekeySummary {
     guard try present() != nil else {
       try checkNothingIsSealed(in: groups())
@@ -84,7 +84,7 @@ struct StoreDirectory {
     }
     return try locking { (root) throws(CacheError) in
       guard let file = try keysFile() else { return RekeySummary() }
-      return try keys.change(file, to: newSource, cancellable) { (file) throws(CacheError) in
+      return try keys.change(file, to: newSource, cancellable, pending) { (file) throws(CacheError) in
         try write(file, in: root)
       } resealing: { (keys, summary) throws(CacheError) in
         // A group without entries has a manifest, too.
@@ -167,9 +167,14 @@ struct StoreDirectory {
     do {
       try root.write(file, to: Self.keysName + ".new")
       try root.rename(Self.keysName + ".new", to: Self.keysName)
-      try root.sync()
     } catch {
       throw error.whileWriting(variable)
+    }
+    do {
+      try root.sync()
+    } catch {
+      // The new keys are in place, but perhaps not after a crash.
+      throw error.withUnknownOutcome(variable)
     }
   }
 
@@ -239,11 +244,11 @@ extension StoreDirectory: StoreBackend {
     }
   }
 
-  /// What looks like an attack may be the work of another process that still runs, or was killed, if any can write.
+  /// What looks like an attack may be the work of another process or machine that still runs, or was killed.
   func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
   ) throws(CacheError) -> Bool {
-    loaded.version?.mayBeUnfinished == true && (try? checkLocks()) != nil
+    loaded.version?.mayBeUnfinished == true
   }
 
   func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(CacheError) {
@@ -297,5 +302,11 @@ extension PrivateFileError {
 
   func whileWriting(_ variable: String?) -> CacheError {
     CacheError(self, "The file store cannot be written.", variable: variable)
+  }
+
+  /// The error of a write of which a part is in place. There is no advice: it would say what cannot be known.
+  func withUnknownOutcome(_ variable: String?) -> CacheError {
+    let failure = whileWriting(variable)
+    return CacheError(failure.code, failure.message, underlyingError: self).withUnknownOutcome
   }
 }

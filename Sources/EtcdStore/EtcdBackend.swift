@@ -360,12 +360,13 @@ extension EtcdBackend {
   }
 
   /// Gives the store new keys, and seals every shard with them.
-  func change(to source: KeySource?) throws(CacheError) -> RekeySummary {
+  func change(to source: KeySource?, _ pending: PendingCommit) throws(CacheError) -> RekeySummary {
     guard var present = try keysValue() else {
       _ = try isEmpty()
       return RekeySummary()
     }
-    return try access.keys.change(present.value, to: source, cancellable) { (sealed) throws(CacheError) in
+    return try access.keys.change(present.value, to: source, cancellable, pending) {
+      (sealed) throws(CacheError) in
       present = try put(sealed, inPlaceOf: present)
     } resealing: { (keys, summary) throws(CacheError) in
       for shard in try shards(in: names.all) {

@@ -124,8 +124,9 @@ public final class EtcdCacheStore: SealedStore {
   /// - Throws: ``CacheError`` when the store cannot be opened or written, and when another program changes the keys.
   public func rekey(to source: KeySource? = nil) async throws(CacheError) -> RekeySummary {
     try await access.client.askForPassword()
-    return try await access.keys.changing(of: self, to: source) { [access] (cancellable) throws(CacheError) in
-      try EtcdBackend(access, cancellable).change(to: source)
+    return try await access.keys.changing(of: self, to: source) {
+      [access] (cancellable, pending) throws(CacheError) in
+      try EtcdBackend(access, cancellable).change(to: source, pending)
     }
   }
 

@@ -32,11 +32,11 @@ enum FileContents {
   }
 
   /// Replaces a file, or the target of a symbolic link, by one that only the user can read. A crash leaves either the old
-  /// or the new file.
+  /// or the new file. The directory of a link's target is not made: its disk may not be mounted.
   static func replace(_ path: String, with contents: Data) throws(CacheError) {
     guard contents.count <= limit else { throw tooLarge(path) }
     try makeDirectory(of: path)
-    let path = withoutLinks(path)
+    let path = linkTarget(path)
     // One that cannot be removed keeps no change from being made.
     try? discardLeftovers(of: path)
     guard replaceFile(path, with: contents.span) else { throw failure("written", path) }
@@ -45,7 +45,7 @@ enum FileContents {
   /// Overwrites and removes the new files that processes left which were ended while they replaced this one. The caller holds
   /// the lock.
   static func discardLeftovers(of path: String) throws(CacheError) {
-    let url = URL(filePath: withoutLinks(path))
+    let url = URL(filePath: linkTarget(path))
     let directory = url.deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
     for name in names where name.hasPrefix(url.lastPathComponent + ".") && name.hasSuffix(".new") {
@@ -57,7 +57,7 @@ enum FileContents {
       if unsafe lstat(leftover, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
         try? overwrite(leftover, leaving: "")
       }
-      try remove(leftover)
+      try unlinkFile(leftover)
     }
   }
 
@@ -74,7 +74,10 @@ enum FileContents {
     else { throw failure("overwritten", path) }
   }
 
-  static func remove(_ path: String) throws(CacheError) {
+  /// Removes a file, or the target of a symbolic link, which stays.
+  static func remove(_ path: String) throws(CacheError) { try unlinkFile(linkTarget(path)) }
+
+  private static func unlinkFile(_ path: String) throws(CacheError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else { throw failure("removed", path) }
   }
 

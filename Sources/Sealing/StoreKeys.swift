@@ -147,8 +147,9 @@ public final class StoreKeys: Sendable {
 
   /// Replaces the keys in a value, seals everything with the new ones, and deletes the old ones when they seal nothing any
   /// longer. At any moment the written value has the keys of everything. `reseal` seals everything with the current key.
+  /// Nothing is written once the caller has given up.
   package func change(
-    _ value: [UInt8], to newSource: KeySource?, _ cancellable: Cancellable,
+    _ value: [UInt8], to newSource: KeySource?, _ cancellable: Cancellable, _ pending: PendingCommit,
     writing write: ([UInt8]) throws(CacheError) -> Void,
     resealing reseal: (DataKeys, inout RekeySummary) throws(CacheError) -> Void
   ) throws(CacheError) -> RekeySummary {
@@ -169,7 +170,14 @@ public final class StoreKeys: Sendable {
       state.withLock { $0 = State(source: newSource, unsealed: (value, keys), changes: $0.changes + 1) }
     }
     let keys = DataKeys(current: DataKeys.Key(), older: old.all)
-    try put(keys)
+    guard pending.begin() else { throw Self.cancelled }
+    do throws(CacheError) {
+      try put(keys)
+    } catch {
+      pending.end(isUncertain: error.leavesOutcomeOpen)
+      throw error
+    }
+    pending.end(isUncertain: false)
     var summary = RekeySummary()
     try reseal(keys, &summary)
     if summary.left == 0 { try put(DataKeys(current: keys.current, older: [])) }
@@ -182,24 +190,31 @@ public final class StoreKeys: Sendable {
   /// where the store has to be opened first, also because another process changed the keys meanwhile.
   package func changing(
     of store: some SealedStore, to newSource: KeySource?,
-    _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> RekeySummary
+    _ work: @escaping @Sendable (Cancellable, PendingCommit) throws(CacheError) -> RekeySummary
   ) async throws(CacheError) -> RekeySummary {
     var attempts = 0
     while true {
       let (source, changes) = state.withLock { ($0.source, $0.changes) }
       let timeout = source.timeout(timeout) + (newSource ?? source).timeout(timeout) + .seconds(600)
+      let pending = PendingCommit()
       do throws(CacheError) {
-        return try await run(timeout: timeout, work)
+        return try await run(timeout: timeout) { (cancellable) throws(CacheError) in
+          try work(cancellable, pending)
+        }
       } catch {
         guard error.underlyingError is NotUnsealed, attempts < 8 else {
-          let isChanged = state.withLock(\.changes) != changes
-          throw isChanged ? error.afterChangeOfKeys(isSame: newSource == nil && source.kind == .key) : error
+          // First, since from then on no change begins.
+          let explained = pending.explained(error)
+          guard state.withLock(\.changes) != changes else { throw explained }
+          throw error.afterChangeOfKeys(isSame: newSource == nil && source.kind == .key)
         }
         attempts += 1
         try await store.open(makingStore: false)
       }
     }
   }
+
+  private static let cancelled = CacheError(.cancelled, "Waiting for the store's key was cancelled.")
 
   private func surroundings(_ cancellable: Cancellable) -> KeySource.Surroundings {
     KeySource.Surroundings(environment: environment, busAddress: busAddress, cancellable: cancellable)
@@ -209,7 +224,7 @@ public final class StoreKeys: Sendable {
     timeout: Duration, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     try await queue.run(
-      timeout: timeout, onCancel: CacheError(.cancelled, "Waiting for the store's key was cancelled."),
+      timeout: timeout, onCancel: Self.cancelled,
       onTimeout: CacheError(.timedOut, "Reading the store's key timed out.", advice: "Try again."), work)
   }
 }

@@ -52,6 +52,7 @@ extension PrivateFileError {
       return
         "See \"ls -ld \(path)\"; if it is yours and no symbolic link, \"chmod go= \(path)\" closes it to others."
         + (variable.map { " Or set \($0) to a directory of your own." } ?? "")
+        + " Where chmod has no effect (SMB, FAT), mount it with dir_mode=0700,file_mode=0600, or umask=077."
     case .notRegular(let path): return "See \"ls -ld \(shellQuoted(path))\"."
     case .system(_, let path, let code):
       let path = shellQuoted(path)
@@ -63,7 +64,11 @@ extension PrivateFileError {
         "The file system gives no locks; see \"findmnt -T \(path)\" for how it was mounted.\(elsewhere)"
       case EROFS: "The file system is read-only: \"findmnt -T \(path)\".\(elsewhere)"
       case EACCES, EPERM: "See \"ls -ld \(path)\": it must belong to you.\(elsewhere)"
-      default: variable.map { "See that \($0) names a directory of your own." }
+      case EMFILE, ENFILE: "Raise the limit of open files (\"ulimit -n\")."
+      case EIO: "Check the disk (\"journalctl -k\")."
+      case ESTALE: "Try again."
+      case ENOENT, ENOTDIR, ELOOP: variable.map { "See that \($0) names a directory of your own." }
+      default: nil
       }
     }
   }

@@ -57,6 +57,8 @@ final class Changes<Value: Sendable>: Sendable {
 package final class PendingCommit: Sendable {
   private let state = Mutex((isPending: false, isUncertain: false, isGivenUp: false))
 
+  package init() {}
+
   /// - Returns: False where the caller has given up. Nothing may be written then.
   package func begin() -> Bool {
     state.withLock { state in
@@ -68,7 +70,7 @@ package final class PendingCommit: Sendable {
   }
 
   /// Notes that the commit, if there was one, has failed. Where the backend went away, it may still have been applied.
-  func end(isUncertain: Bool) {
+  package func end(isUncertain: Bool) {
     state.withLock { state in
       if state.isPending && isUncertain { state.isUncertain = true }
       state.isPending = false
@@ -76,7 +78,7 @@ package final class PendingCommit: Sendable {
   }
 
   /// The error that the caller of a failed call gets. If the commit may have been applied, it says so.
-  func explained(_ error: CacheError) -> CacheError {
+  package func explained(_ error: CacheError) -> CacheError {
     let mayBeApplied = state.withLock { state in
       state.isGivenUp = true
       return state.isPending || state.isUncertain

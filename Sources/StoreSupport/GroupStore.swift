@@ -61,17 +61,17 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
-    let generation = writers.generation(of: group)
-    let found = try await run { [writers] (backend) throws(Failure) in
-      let loaded = try backend.load(shards, of: group, nil)
-      let wasQuiet = generation != nil && generation == writers.generation(of: group)
-      guard writers.isShared else { return (contents: loaded.contents, isUnfinished: false) }
-      let isUnfinished = try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet)
-      return (contents: loaded.contents, isUnfinished: isUnfinished)
+    var found = try await find(shards, in: group)
+    var attempts = 0
+    // Without the lock only time shows what a writer at work has caused: it does not stay.
+    while found.isUnfinished, !found.canLock, !found.contents.problems.isEmpty, attempts < 10 {
+      attempts += 1
+      // A cancelled task does not wait, and the next attempt reports that.
+      try? await Task.sleep(for: .milliseconds(50))
+      found = try await find(shards, in: group)
     }
     var contents = found.contents
-    // Where this process cannot take the lock, what was found is all that it can know.
-    if found.isUnfinished, (try? writers.writer(of: group)) != nil {
+    if found.isUnfinished, found.canLock {
       contents = try await writing(in: group) { (backend, turn, _) throws(Failure) in
         .success(try backend.load(shards, of: group, turn).contents)
       }
@@ -79,6 +79,24 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     // Such as a second copy of a shard: the next commit has to see it.
     if !contents.problems.isEmpty { forget(group) }
     return contents
+  }
+
+  /// Loads shards without the lock. Says whether a writer at work may be the reason that something is missing or wrong, and if
+  /// so, whether this process can take the lock.
+  private func find(
+    _ shards: ShardSelection, in group: KeychainGroup
+  ) async throws(CacheError) -> (contents: GroupContents, isUnfinished: Bool, canLock: Bool) {
+    try await run { [writers] (backend) throws(Failure) in
+      let generation = writers.openedGeneration(of: group)
+      let loaded = try backend.load(shards, of: group, nil)
+      let wasQuiet = generation != nil && generation == writers.generation(of: group)
+      guard writers.isShared, try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet) else {
+        return (contents: loaded.contents, isUnfinished: false, canLock: false)
+      }
+      let isLockable = (try? backend.checkLocks()) != nil
+      let canLock = isLockable && (try? writers.writer(of: group).open()) != nil
+      return (contents: loaded.contents, isUnfinished: true, canLock: canLock)
+    }
   }
 
   /// Changes shards of a group, as `CacheStore.update(_:in:_:)` does.

@@ -2,7 +2,7 @@ import GLibSupport
 import Synchronization
 public import TokenCache
 
-/// The writers of the groups that a process works on, each made when it is needed. Every lookup asks for one.
+/// The writers of the groups that a process works on, each made when it is needed. Every lookup asks for a counter.
 ///
 /// Writers of one group run one after the other, across processes, under the lock of a file. The file has the group's
 /// counter.
@@ -42,28 +42,50 @@ public final class GroupWriters: Sendable {
     exists = { _ in false }
   }
 
-  /// The counter of a group, which every change raises; `nil` while it is unknown.
+  /// The counter of a group, which every change raises; `nil` while it is unknown, such as before the first read.
+  ///
+  /// It opens no file: a file system that hangs would block the caller, which has no timeout here.
   public func generation(of group: KeychainGroup) -> UInt64? {
-    guard isShared else { return nil }
-    let known = writers.withLock { $0.first { $0.group == group }?.writer }
-    if let known { return known.generation }
-    return exists(group) ? (try? writer(of: group))?.generation : nil
+    isShared ? known(group)?.generation : nil
   }
 
+  /// The counter of a group. Opens the lock file first if the group exists, so call it on a thread that may block. Of very many
+  /// groups, the counters of some stay unknown.
+  package func openedGeneration(of group: KeychainGroup) -> UInt64? {
+    guard isShared, known(group) != nil || writers.withLock(\.count) < Self.maximumOpenFiles,
+      let writer = try? writer(of: group), writer.isOpen || exists(group)
+    else { return nil }
+    _ = try? writer.open()
+    return writer.generation
+  }
+
+  /// How many lock files readers keep open: half of what Linux lets a process have open by default.
+  private static let maximumOpenFiles = 512
+
+  private func known(_ group: KeychainGroup) -> GroupWriter? {
+    writers.withLock { $0.first { $0.group == group }?.writer }
+  }
+
+  /// The writer of a group, whose lock file may not be open yet.
   func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
     try writers.withLock { writers throws(CacheError) in
       if let known = writers.first(where: { $0.group == group }) { return known.writer }
-      let writer = try GroupWriter(label: label, variable: variable, lockFile?(group))
+      let writer = try newWriter(of: group)
       writers.append((group, writer))
       return writer
     }
   }
 
-  /// Runs blocking work while no other writer of the group does, on the caller's thread.
+  private func newWriter(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
+    try GroupWriter(label: label, variable: variable, lockFile?(group))
+  }
+
+  /// Runs blocking work while no other writer of the group does, on the caller's thread. A lock file that was not open is closed
+  /// again: a store may have more groups than a process may have open files.
   package func locked<T>(
     _ group: KeychainGroup, _ work: (Turn) throws(CacheError) -> T
   ) throws(CacheError) -> T {
-    let writer = try writer(of: group)
+    let writer = if let known = known(group) { known } else { try newWriter(of: group) }
     let turn = try writer.lock()
     defer { writer.unlock() }
     return try work(turn)
@@ -73,45 +95,62 @@ public final class GroupWriters: Sendable {
 /// What the writers of one group share: the thread they run on, one after the other, and the lock file with the counter.
 final class GroupWriter: Sendable {
   let queue: BlockingQueue
-  private let file: SharedLockFile?
+  private let place: (directory: String, name: String)?
   private let variable: String?
-  private let path: String?
+  private let file = Mutex<SharedLockFile?>(nil)
 
-  private static let unusable = "The lock file cannot be used."
-
-  /// - Throws: ``CacheError/Code/unavailable`` when the lock file cannot be used.
-  init(label: String, variable: String?, _ place: (directory: String, name: String)?) throws(CacheError) {
-    do {
-      file = try place.map { (place) throws(PrivateFileError) in
-        try SharedLockFile(directory: place.directory, name: place.name)
-      }
-    } catch {
-      throw CacheError(error, Self.unusable, variable: variable)
-    }
+  init(label: String, variable: String?, _ place: (directory: String, name: String)?) {
     queue = BlockingQueue(label: label)
     self.variable = variable
-    path = place.map { "\($0.directory)/\($0.name)" }
+    self.place = place
   }
 
-  /// The group's counter; `nil` while a writer is at work, and after one died in the middle.
-  var generation: UInt64? { file?.completedGeneration }
+  var isOpen: Bool { file.withLock { $0 != nil } }
+
+  /// The group's counter; `nil` while a writer is at work, after one died in the middle, and before ``open()``.
+  var generation: UInt64? { file.withLock(\.self)?.completedGeneration }
+
+  /// Opens the lock file and makes it if it does not exist. It stays open.
+  ///
+  /// - Returns: `nil` if the group has none.
+  /// - Throws: ``CacheError/Code/unavailable`` when the lock file cannot be used.
+  func open() throws(CacheError) -> SharedLockFile? {
+    guard let place else { return nil }
+    if let file = file.withLock(\.self) { return file }
+    return try translating { () throws(PrivateFileError) in
+      // Not under the mutex, for which readers of the counter would wait.
+      let opened = try SharedLockFile(directory: place.directory, name: place.name)
+      return file.withLock { file in
+        // Another thread may have been faster.
+        let first = file ?? opened
+        file = first
+        return first
+      }
+    }
+  }
 
   /// Waits until no other writer has a turn, of this process or another. ``unlock()`` ends the turn.
   func lock() throws(CacheError) -> Turn {
-    do {
-      try file?.lock()
-    } catch {
-      throw CacheError(error, Self.unusable, variable: variable)
-    }
+    let file = try open()
+    if let file { try translating { () throws(PrivateFileError) in try file.lock() } }
     return Turn(file)
   }
 
-  func unlock() { file?.unlock() }
+  func unlock() { file.withLock(\.self)?.unlock() }
+
+  private func translating<T>(_ work: () throws(PrivateFileError) -> T) throws(CacheError) -> T {
+    do {
+      return try work()
+    } catch {
+      throw CacheError(error, "The lock file cannot be used.", variable: variable)
+    }
+  }
 
   /// Adds to an error how to find the process that holds the lock file.
   func advising(_ error: CacheError) -> CacheError {
-    guard let path else { return error }
-    let holder = "Another process may hold the group's lock; \"fuser -v \(shellQuoted(path))\" says which."
+    guard let place else { return error }
+    let path = shellQuoted("\(place.directory)/\(place.name)")
+    let holder = "Another process may hold the group's lock; \"fuser -v \(path)\" says which."
     return CacheError(
       error.code, error.message, advice: error.advice.map { "\($0) \(holder)" } ?? holder,
       underlyingError: error.underlyingError)

@@ -77,6 +77,9 @@ public protocol StoreBackend: SendableMetatype {
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
   ) throws(Failure) -> Bool
 
+  /// Throws where a turn does not exclude every other writer, so that nothing is written.
+  func checkLocks() throws(Failure)
+
   /// Throws where what was loaded must not be changed.
   func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure)
 
@@ -121,6 +124,7 @@ extension StoreBackend {
   public func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
   ) throws(Failure) -> Bool { false }
+  public func checkLocks() throws(Failure) {}
   public func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure) {}
   public func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool { false }
 }

@@ -86,6 +86,17 @@ struct NetworkTests {
     #expect(try await cache(on: machines[0]).finds(token))
   }
 
+  @Test func `On a file system that hangs a new store's calls end at their timeout`() async throws {
+    let machine = try NetworkMount(.withLocks, of: export)
+    try await cache(on: machine).save(token)
+    let store = fixture.otherStore(timeout: .seconds(1), environment: environment(on: machine))
+    machine.hang()
+    defer { machine.goOn() }
+    #expect(store.generation(of: fixture.group) == nil)
+    await expectCacheError(.timedOut) { try await store.read(.all, in: fixture.group) }
+    await expectCacheError(.timedOut) { try await fixture.accessor(on: store).save(token) }
+  }
+
   @Test(.fault("no net locks"))
   func `Where no lock reaches other machines the store is read and not written`() async throws {
     let machine = try NetworkMount(.withoutLocks, of: export)
@@ -109,6 +120,29 @@ struct NetworkTests {
     let later = SampleToken("later", account: 0)
     try await fixture.cache.save(later)
     #expect(try await reader.finds(later))
+  }
+
+  @Test func `A reader without locks reports an older manifest only if no writer replaces it`() async throws {
+    try await fixture.cache.save(token)
+    let before = try #require(fixture.contents(fixture.manifest))
+    let later = SampleToken("later", account: 0)
+    try await fixture.cache.save(later)
+    let after = fixture.manifest + ".later"
+    #expect(rename(fixture.manifest, after) == 0)
+    try fixture.put(["manifest.sealed": before])
+
+    let machine = try NetworkMount(.withoutLocks, of: export)
+    let store = store(on: machine)
+    let shards = ShardSelection.some([fixture.shard(token)])
+    #expect(try await store.read(shards, in: fixture.group).problems.map(\.kind) == [.rolledBack])
+
+    async let found = store.read(shards, in: fixture.group)
+    // It reads for half a second at least.
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(rename(after, fixture.manifest) == 0)
+    let contents = try await found
+    #expect(contents.problems.isEmpty)
+    #expect(contents.documents.values.flatMap(\.accessTokens.values).count == 2)
   }
 
   @Test(.fault("shard unseen")) func `A shard that is out of sight is not written anew`() async throws {

@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Sealing
 import SecretService
 import TestSupport
@@ -41,6 +42,27 @@ struct RekeyTests {
     let error = await expectCacheError(.unavailable) { _ = try await fixture.store.rekey() }
     #expect(error?.message.contains("not finished") == true && error?.message.contains("old one") == false)
     chmod(fixture.groupPath, 0o700)
+    #expect(try await fixture.otherCache().finds(one))
+  }
+
+  @Test func `A change that is cancelled while the new key is asked for changes nothing later`() async throws
+  {
+    let (keys, root) = (try fixture.bytes(fixture.keys), fixture.root)
+    let (isAsked, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let source = KeySource.passphrase { _ in
+      isAsked.signal()
+      release.wait()
+      return SecretBytes(copying: Array("new".utf8))
+    }
+    let changing = Task { try await fixture.store.rekey(to: source) }
+    await blocking { isAsked.wait() }
+    changing.cancel()
+    let error = await expectCacheError(.cancelled) { try await changing.value }
+    #expect(error?.message.contains("may or may not") == false)
+    release.signal()
+    // The change has the store's lock until its end.
+    try await blocking { try HeldLockFile(directory: root, name: "lock").release() }
+    #expect(try fixture.bytes(fixture.keys) == keys)
     #expect(try await fixture.otherCache().finds(one))
   }
 
@@ -228,6 +250,23 @@ struct RekeyTests {
     try fixture.put(["\(fixture.shard(one)).sealed.new": [1, 2, 3]])
     try await fixture.cache.removeAccount(one.homeAccountID)
     #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
+  }
+
+  @Test func `More groups than a process can have open files are read and sealed again`() async {
+    await #expect(processExitsWith: .success) {
+      let fixture = try await Fixture(saving: SampleToken("one", account: 1))
+      let groups = try (0..<700).map { try KeychainGroup("org.example.group\($0)") }
+      for group in groups { mkdir("\(fixture.root)/groups/\(group)", 0o700) }
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      var few = limit
+      few.rlim_cur = 600
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few)
+      for group in groups { #expect(try await fixture.store.read(.all, in: group).problems.isEmpty) }
+      #expect(try await fixture.store.rekey().left == 0)
+      // The leak sanitizer opens files when the process ends.
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
   }
 
   @Test func `A group that was emptied before is used after it`() async throws {

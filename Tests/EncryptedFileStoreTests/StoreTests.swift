@@ -1,5 +1,6 @@
 import EncryptedFileStore
 import Sealing
+import StoreSupport
 import TestSupport
 
 @Suite(.timeLimit(.minutes(20)))
@@ -25,6 +26,18 @@ struct StoreTests {
     #expect(try await fixture.store.remove(.everything, in: fixture.group) == 0)
     #expect(fixture.store.generation(of: fixture.group) == nil)
     #expect(!fixture.isThere(fixture.groupPath))
+  }
+
+  @Test func `The counter of a group is unknown until the first read, and asking for it opens no file`()
+    async throws
+  {
+    let fixture = try await Fixture(saving: one)
+    try fixture.remove(fixture.groupPath + "/lock")
+    let store = fixture.otherStore()
+    #expect(store.generation(of: fixture.group) == nil)
+    #expect(!fixture.isThere(fixture.groupPath + "/lock"))
+    #expect(try await store.read(.all, in: fixture.group).problems.isEmpty)
+    #expect(store.generation(of: fixture.group) != nil)
   }
 
   @Test func `Files are 0600, directories 0700, and their contents unreadable`() async throws {
@@ -137,10 +150,27 @@ struct StoreTests {
     chmod(fixture.groupPath, 0o755)
     let error = await expectCacheError(.unavailable) { try await fixture.store.read(.all, in: fixture.group) }
     #expect(error?.advice?.contains("chmod go= \(fixture.groupPath)") == true)
+    #expect(error?.advice?.contains("dir_mode=0700,file_mode=0600") == true)
     chmod(fixture.groupPath, 0o700)
     #expect(rename(fixture.groupPath, fixture.directory + "/moved") == 0)
     #expect(symlink(fixture.directory + "/moved", fixture.groupPath) == 0)
     await expectCacheError(.unavailable) { try await fixture.otherCache().save(two) }
+  }
+
+  @Test(
+    arguments: [
+      (ENOSPC, "df -h"), (ENOLCK, "findmnt"), (EROFS, "findmnt"), (EACCES, "ls -ld"), (EMFILE, "ulimit -n"),
+      (ENFILE, "ulimit -n"), (EIO, "journalctl -k"), (ESTALE, "Try again."), (ENOENT, "See that DATA names"),
+      (ENOTDIR, "See that DATA names"), (ELOOP, "See that DATA names"), (EINVAL, nil),
+    ] as [(Int32, String?)])
+  func `The advice for a file that cannot be used fits the error`(_ code: Int32, _ advice: String?) {
+    let cause = PrivateFileError.system(call: "open", path: "/data/file", code: code)
+    let error = CacheError(cause, "The file store cannot be read.", variable: "DATA")
+    if let advice {
+      #expect(error.advice?.contains(advice) == true)
+    } else {
+      #expect(error.advice == nil)
+    }
   }
 
   @Test(.fault("group open")) func `A group that others may enter hides no other`() async throws {

@@ -47,6 +47,19 @@ struct FileDescriptorTests {
     #expect((isWritten, errno) == (false, ENOSPC))
   }
 
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+  func `Another user's file stays that user's when root replaces it`() throws {
+    let path = try files.file("theirs", "old", mode: 0o600)
+    for user in [uid_t(1000), 0] {
+      #expect(chown(path, user, user) == 0)
+      let isReplaced = replaceFile(path, with: [1, 2].span)
+      #expect(isReplaced)
+      var status = stat()
+      #expect(lstat(path, &status) == 0 && status.st_size == 2)
+      #expect(status.st_uid == user && status.st_gid == user && status.st_mode & 0o7777 == 0o600)
+    }
+  }
+
   @Test(.fault("disk full new"))
   func `A new file has its mode under any umask, and is removed if it cannot be written`() async {
     await #expect(processExitsWith: .success) { try makeFiles(mask: 0o000) }

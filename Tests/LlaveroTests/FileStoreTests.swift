@@ -198,6 +198,18 @@ struct FileStoreTests {
     #expect(try tool("accounts", "--key", "passphrase-fd:9").status == 1)
   }
 
+  @Test(.enabled(if: access("/usr/bin/strace", X_OK) == 0, "strace is not installed"))
+  func `rekey says where it is unknown whether the new key is on the disk`() throws {
+    try tool.load()
+    // The first fsync of the thread is that of the new file, the second that of its directory.
+    let trace = "strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:error=EIO:when=2"
+    // A sanitizer cannot look for leaks in a process that is traced.
+    let result = try tool.shell(#"exec \#(trace) "$0" rekey"#, with: ["ASAN_OPTIONS": "detect_leaks=0"])
+    #expect(result.status != 0)
+    #expect(result.standardError.contains("may or may not have been applied"), "\(result.standardError)")
+    #expect(!result.standardError.contains("unchanged"))
+  }
+
   @Test(.fault("rekey config"))
   func `A configuration that names the old key names the new one after rekey`() throws {
     let text = "[llavero]\nstore = file\nkey = \(key)\nscope = Mail.Read\n"

@@ -168,6 +168,15 @@ struct SetupTests {
       0, showing: "The key file \(tool.files.path)/config/llavero/key was made")
   }
 
+  @Test func `Where the configuration cannot be written, the error names the key that was made`() throws {
+    try tool.files.directory("config/llavero")
+    #expect(symlink("/proc/nonexistent", path) == 0)
+    let key = tool.files.path + "/config/llavero/key"
+    try setup("--store", "file", "--client", "c").exits(
+      1, saying: "sealed with \(key), which was made", "--key file:\(key).")
+    #expect(FileManager.default.fileExists(atPath: key))
+  }
+
   @Test func `A dry run writes nothing, neither settings nor key nor store`() throws {
     let result = try setup("--client", "c", "--dry-run", with: Self.noBus).exits(0)
     #expect(result.standardOutput.hasPrefix("Would be written to \(path):\n  store = file\n"))

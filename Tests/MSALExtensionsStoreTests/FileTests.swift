@@ -38,4 +38,26 @@ struct FileTests {
     unlink(path + ".lockfile")
     #expect(try await found == whole)
   }
+
+  @Test func `A cache that is a symbolic link is written and removed in its target's place`() async throws {
+    let target = try directory.file("real.json", Self.theirs)
+    #expect(symlink("real.json", path) == 0)
+    let store = MSALExtensionsCacheStore(.file(path))
+    let document = try await store.contents().document
+    #expect(try await store.discardPlaintext(holding: document))
+    #expect(access(target, F_OK) != 0)
+
+    // The link names nothing now.
+    try await store.updateDocument { $0 = document }
+    #expect(access(target, F_OK) == 0)
+    #expect(try await store.remove(.everything, in: store.group) == 1)
+    #expect(access(target, F_OK) != 0)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "real.json")
+
+    unlink(path)
+    #expect(symlink("unmounted/real.json", path) == 0)
+    await expectCacheError(.unavailable) { try await store.updateDocument { $0 = document } }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "unmounted/real.json")
+    #expect(access(directory.path + "/unmounted", F_OK) != 0)
+  }
 }

@@ -73,13 +73,17 @@ func makeNewFile(
 }
 
 /// Makes a new file with this mode, whatever the umask is, and waits until the bytes are on the disk. On failure the
-/// file is removed.
+/// file is removed. `owner` is whose it is (default: this user's).
 ///
 /// - Returns: Whether that succeeded; if not, `errno` is set: `EEXIST` if the file exists already.
-package func writeNewFile(_ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600) -> Bool {
+package func writeNewFile(
+  _ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600, owner: (user: uid_t, group: gid_t)? = nil
+) -> Bool {
   let file = makeNewFile(bytes, at: path, mode: mode)
   guard file >= 0 else { return false }
-  let isWritten = fsync(file) == 0
+  // By the descriptor: the owner of the directory could put another file in this one's place.
+  let isOwned = owner.map { fchown(file, $0.user, $0.group) == 0 } ?? true
+  let isWritten = isOwned && fsync(file) == 0
   let code = errno
   close(file)
   if !isWritten { unlink(path) }
@@ -87,13 +91,17 @@ package func writeNewFile(_ bytes: Span<UInt8>, to path: String, mode: UInt32 = 
   return isWritten
 }
 
-/// Replaces a file, or makes it, atomically: a crash leaves either the old or the new file.
+/// Replaces a file, or makes it, atomically: a crash leaves either the old or the new file. Another user's file, which root
+/// replaces, stays that user's.
 ///
 /// - Returns: Whether that succeeded; if not, `errno` is set.
 package func replaceFile(_ path: String, with bytes: Span<UInt8>, mode: UInt32 = 0o600) -> Bool {
   let new = "\(path).\(getpid()).new"
   unlink(new)
-  if writeNewFile(bytes, to: new, mode: mode), rename(new, path) == 0 { return true }
+  var old = stat()
+  let isOthers = geteuid() == 0 && lstat(path, &old) == 0 && old.st_uid != 0
+  let owner: (user: uid_t, group: gid_t)? = isOthers ? (old.st_uid, old.st_gid) : nil
+  if writeNewFile(bytes, to: new, mode: mode, owner: owner), rename(new, path) == 0 { return true }
   let code = errno
   unlink(new)
   errno = code
@@ -180,6 +188,17 @@ func readRegularFile(
 /// The path without symbolic links; the path itself if it cannot be resolved.
 package func withoutLinks(_ path: String) -> String {
   String(taking: realpath(path, nil)) ?? path
+}
+
+/// The target of a path's symbolic links, which need not exist: replacing it keeps the link.
+package func linkTarget(_ path: String) -> String {
+  var path = path
+  // As many links as the kernel follows.
+  for _ in 0..<40 {
+    guard let target = String(taking: g_file_read_link(path, nil)) else { break }
+    path = target.hasPrefix("/") ? target : "\(parentDirectory(of: path))/\(target)"
+  }
+  return path
 }
 
 /// The directory of a path, `.` for a bare name; only the root ends with a slash.

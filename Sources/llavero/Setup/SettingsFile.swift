@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GLibSupport
 import Glibc
 
@@ -37,15 +36,4 @@ struct SettingsFile {
   func write() throws(Failure) {
     try writeFile(path, text.contents, mode: 0o600, advice: "XDG_CONFIG_HOME can name another directory.")
   }
-}
-
-/// The target of a path's symbolic links, which need not exist: replacing it keeps the link.
-func linkTarget(_ path: String) -> String {
-  var path = path
-  // As many links as the kernel follows.
-  for _ in 0..<40 {
-    guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
-    path = target.hasPrefix("/") ? target : "\(parentDirectory(of: path))/\(target)"
-  }
-  return path
 }

@@ -113,11 +113,26 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     if appOptions.client == nil {
       result.warnings.append("No client ID set. Signing in needs one: llavero setup --client YOUR-APP-ID")
     }
-    if !dryRun, credential == nil { try file.write() }
+    if !dryRun, credential == nil { try write(file, afterMaking: result.keyFile) }
     if let unknown = Settings.current.unknown { result.warnings.append(unknown.message) }
     (result.protects, result.doesNotProtect) = store.settings.protection
     if output.json { return Terminal.out(try json(result)) }
     show(result)
+  }
+
+  /// Writes the configuration. An error names the key that was made, which opens the store.
+  private func write(_ file: SettingsFile, afterMaking keyFile: String?) throws(Failure) {
+    do throws(Failure) {
+      try file.write()
+    } catch {
+      guard let keyFile else { throw error }
+      let key = "file:" + keyFile
+      let advice =
+        "The store is sealed with \(keyFile), which was made: set \"key = \(key)\", or add "
+        + "--key \(shellQuoted(key))."
+      throw Failure(
+        error.name, error.message, code: error.code, advice: sentences(advice, error.advice))
+    }
   }
 
   /// The settings that are written.
