@@ -88,7 +88,8 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   ) async throws(CacheError) -> (contents: GroupContents, isUnfinished: Bool, canLock: Bool) {
     try await run { [writers] (backend) throws(Failure) in
       let generation = writers.openedGeneration(of: group)
-      let loaded = try backend.load(shards, of: group, nil)
+      var loaded = try backend.load(shards, of: group, nil)
+      loaded.contents.generation = generation
       let wasQuiet = generation != nil && generation == writers.generation(of: group)
       guard writers.isShared, try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet) else {
         return (contents: loaded.contents, isUnfinished: false, canLock: false)

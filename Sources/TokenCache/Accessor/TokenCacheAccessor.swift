@@ -64,7 +64,7 @@ public final class TokenCacheAccessor: Sendable {
     let readAt = now()
     let contents = try await store.read(shards, in: group)
     if case .some(let wanted) = shards { try contents.checkReadable(wanted) }
-    if let generation {
+    if let generation = generation ?? contents.generation {
       memory.withLock { $0.remember(contents, of: shards, generation: generation, readAt: readAt) }
     }
     return contents

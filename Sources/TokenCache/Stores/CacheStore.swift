@@ -63,6 +63,8 @@ public struct GroupContents: Sendable {
   public var documents: [ShardID: CacheDocument]
   /// The problems found.
   public let problems: [StoreProblem]
+  /// The group's counter from before the read, where it became known by the read.
+  package var generation: UInt64?
 
   public init(documents: [ShardID: CacheDocument] = [:], problems: [StoreProblem] = []) {
     self.documents = documents
