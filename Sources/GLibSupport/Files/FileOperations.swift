@@ -1,5 +1,5 @@
 import CGLib
-import Glibc
+package import Glibc
 
 /// Reads a file, a pipe or a terminal to its end and leaves no other copy of the bytes in memory.
 ///
