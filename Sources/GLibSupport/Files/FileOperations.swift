@@ -1,5 +1,5 @@
 import CGLib
-package import Glibc
+import Glibc
 
 /// Reads a file, a pipe or a terminal to its end and leaves no other copy of the bytes in memory.
 ///
@@ -77,7 +77,7 @@ func makeNewFile(
 ///
 /// - Returns: Whether that succeeded; if not, `errno` is set: `EEXIST` if the file exists already.
 package func writeNewFile(
-  _ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600, owner: (user: uid_t, group: gid_t)? = nil
+  _ bytes: Span<UInt8>, to path: String, mode: UInt32 = 0o600, owner: (user: UInt32, group: UInt32)? = nil
 ) -> Bool {
   let file = makeNewFile(bytes, at: path, mode: mode)
   guard file >= 0 else { return false }
@@ -100,7 +100,7 @@ package func replaceFile(_ path: String, with bytes: Span<UInt8>, mode: UInt32 =
   unlink(new)
   var old = stat()
   let isOthers = geteuid() == 0 && lstat(path, &old) == 0 && old.st_uid != 0
-  let owner: (user: uid_t, group: gid_t)? = isOthers ? (old.st_uid, old.st_gid) : nil
+  let owner = isOthers ? (user: old.st_uid, group: old.st_gid) : nil
   if writeNewFile(bytes, to: new, mode: mode, owner: owner), rename(new, path) == 0 { return true }
   let code = errno
   unlink(new)
