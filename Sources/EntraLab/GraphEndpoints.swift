@@ -43,7 +43,7 @@ extension LabState {
       let token = try authenticate(request)
       return LabReply(
         json: [
-          "sub": .string(subject(of: token.signIn, in: token.tenant)), "name": token.signIn.user.displayName,
+          "sub": subject(of: token.signIn, in: token.tenant), "name": token.signIn.user.displayName,
           "email": token.signIn.user.userPrincipalName,
         ])
     } catch {
