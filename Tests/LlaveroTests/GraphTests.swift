@@ -113,9 +113,9 @@ struct GraphTests {
     let lock = "\(tool.keyring.directory)/run/llavero/\(sha256Hex(tool.group).prefix(32)).lock"
     try FileManager.default.removeItem(atPath: lock)
     try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
-    let person = try tool("get", "/me", "--scope", "Mail.Read", "--json").exits(
+    let users = try tool("get", "/users", "--scope", "User.ReadBasic.All", "--json").exits(
       0, saying: "warning: The new token could not be stored: ")
-    #expect(try person.json["id"] != nil)
+    #expect(try users.json["value"] != nil)
     let token = try tool("token", "--scope", "Mail.Read", "--json").exits(0, errors: "")
     #expect(try token.json["warnings"]?[0]?.stringValue?.contains("could not be stored") == true)
   }
