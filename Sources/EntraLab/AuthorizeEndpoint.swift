@@ -12,7 +12,7 @@ struct AuthorizeRequest: Sendable {
   var state: String? { parameters["state"] }
 }
 
-/// A user who is signed in to a browser, by the name of its cookie.
+/// The user of a browser, and how they signed in.
 struct BrowserSession: Sendable {
   let user: LabUser
   let hasMFA: Bool

@@ -90,7 +90,8 @@ extension LabState {
   /// The device codes that are neither approved, declined nor expired, the newest last.
   private var pendingGrants: [(name: String, grant: DeviceGrant)] {
     devices.names.compactMap { name in
-      guard let grant = devices[name], case .pending = grant.decision, grant.expires >= now else { return nil }
+      guard let grant = devices[name], case .pending = grant.decision, grant.expires >= now
+      else { return nil }
       return (name, grant)
     }
   }

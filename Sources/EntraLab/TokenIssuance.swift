@@ -92,7 +92,8 @@ extension LabState {
     let user = signIn.user
     let subject = subject(of: signIn, in: tenant)
     var claims: [String: JSON] = [
-      "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject), "oid": .string(user.objectID(in: tenant) ?? user.objectID),
+      "iss": "\(base)/\(tenant)/v2.0", "sub": .string(subject),
+      "oid": .string(user.objectID(in: tenant) ?? user.objectID),
       "tid": .string(tenant),
       "ver": "2.0", "name": .string(user.displayName), "preferred_username": .string(user.userPrincipalName),
     ]

@@ -90,7 +90,8 @@ import LabSupport
     #expect(again.status == 400)
 
     #expect(try await silently(jar).redirect["code"] != nil)
-    #expect(try await silently(jar, ["login_hint": "nobody@contoso.test"]).redirect["error"] == "login_required")
+    let other = try await silently(jar, ["login_hint": "other@contoso.test"])
+    #expect(other.redirect["error"] == "login_required")
     try lab.requireMFA(of: "bob", scopes: ["Mail.Read"])
     #expect(try await silently(jar).redirect["code"] != nil)
     #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["error"] == "interaction_required")
@@ -98,7 +99,7 @@ import LabSupport
     #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["code"] != nil)
   }
 
-  @Test func `Without a page there is none for an account that the authority does not accept`() async throws {
+  @Test func `With prompt=none, an account of another tenant gets an error and no page`() async throws {
     let files = try TemporaryDirectory()
     let jar = files.path + "/cookies"
     _ = try await chooseOnPage("carol", jar)
