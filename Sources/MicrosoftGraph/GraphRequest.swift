@@ -28,6 +28,7 @@ public struct GraphRequest: Sendable {
     self.body = body
   }
 
-  /// Whether a repetition has no additional effect and the same response. A second DELETE does not find anything.
+  /// Whether a repetition has no additional effect and the same response. A second DELETE would report that
+  /// there is nothing.
   var isRepeatable: Bool { [.get, .head, .options, .put].contains(method) }
 }

@@ -7,6 +7,7 @@ extension Exchange {
   /// Translates GLib's error. Only the host and GLib's own text are quoted.
   func transportError(_ error: GLibError) -> HTTPTransportError {
     let text = "\(host): \(error.message)"
+    let proxyText = "the proxy: \(error.message)"
     return switch error.domain {
     case "g-resolver-error-quark":
       error.code == Int32(G_RESOLVER_ERROR_TEMPORARY_FAILURE.rawValue)
@@ -15,9 +16,8 @@ extension Exchange {
       switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
       case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
       case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
-      case _ where isNegotiatingWithProxy:
-        .secureConnectionFailed("the proxy in https_proxy: \(error.message)")
-      case G_TLS_ERROR_EOF: .connectionLost(text)
+      case G_TLS_ERROR_EOF: .connectionLost(isNegotiatingWithProxy ? proxyText : text)
+      case _ where isNegotiatingWithProxy: .secureConnectionFailed(proxyText)
       default: cameOverTLS ? .connectionLost(text) : .secureConnectionFailed(text)
       }
     case "soup-session-error-quark":
@@ -53,8 +53,8 @@ extension Exchange {
 
   private var certificateProblem: String {
     if isNegotiatingWithProxy {
-      return "The certificate of the proxy in https_proxy is not trusted by the system, "
-        + "which alone counts for it."
+      return "The certificate of the proxy is from an authority that the system does not trust. "
+        + "A file of certificate authorities does not apply to proxies."
     }
     let problems = soup_message_get_tls_peer_certificate_errors(message).rawValue
     func has(_ flag: GTlsCertificateFlags) -> Bool { problems & flag.rawValue != 0 }

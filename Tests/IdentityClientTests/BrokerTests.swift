@@ -475,9 +475,12 @@ struct BrokerTests {
     #expect(try await test.client.accountsFromDevice().isEmpty)
   }
 
-  @Test(.fault("signed out"), arguments: [true, false])
-  func `Nor when they sign out while the broker is asked`(hasIDToken: Bool) async throws {
-    let (test, account) = try await expired(.required)
+  @Test(.fault("signed out"), arguments: [BrokerPolicy.required, .automatic], [true, false])
+  func `Nor when they sign out while the broker is asked`(
+    policy: BrokerPolicy, hasIDToken: Bool
+  ) async throws {
+    let (test, account) = try await expired(policy)
+    let before = test.transport.tokenRequests.count
     broker.answer { [cache = test.cache, clock = test.clock] _ in
       // The lock is held by the call, so behind its back.
       _ = try? await cache.removeAccount(account.homeAccountID, clientID: TestPerson.clientID)
@@ -485,6 +488,7 @@ struct BrokerTests {
     }
     await expectError(.interactionRequired) { try await test.silent(account) }
     #expect(try await test.secrets(.accessToken).isEmpty)
+    #expect(test.transport.tokenRequests.count == before)
   }
 
   @Test(.fault("signed out")) func `Nor when they sign out while a call waits for its turn`() async throws {

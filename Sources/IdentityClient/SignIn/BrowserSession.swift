@@ -76,8 +76,8 @@ final class BrowserSession: Sendable {
       let outcome = await withTaskCancellationHandler {
         isOwnScheme ? await Self.first(authorize, responses) : await authorize()
       } onCancel: {
-        // The next sign-in may begin before this one has ended.
-        free(expected)
+        // The next sign-in may begin before this one has ended, unless it needs the same port.
+        if redirectURI?.port == nil { free(expected) }
       }
       let parameters = try outcome.get()
       guard isExpected(parameters) else {

@@ -115,23 +115,24 @@ struct SilentFlow: Sendable {
         }
       }
       if Task.isCancelled { throw .cancelled }
+      // As it is now: the wait for a broker may have taken minutes.
+      let flow = try await refusal == nil || refusal?.code == .noBroker ? self : latest
       // Nothing is left to ask, and no server refused.
-      if !isForced, let cached = cachedToken, cached.isValid,
-        cache?.refreshTokens(for: lookup).isEmpty ?? true,
-        refusal.map(cached.serves(despite:)) ?? true,
-        let kept = try await (refusal == nil ? self : latest).cachedToken, kept.isValid
+      if !isForced, let cached = flow.cachedToken, cached.isValid,
+        flow.cache?.refreshTokens(for: lookup).isEmpty ?? true,
+        refusal.map(cached.serves(despite:)) ?? true
       {
-        return result(of: kept)
+        return result(of: cached)
       }
       // To the end, also when no caller waits any more: the server may have replaced the refresh token that it got, and
       // its response must be kept.
       return try await Task {
         await Result.catching { () async throws(IdentityError) in
-          try await refresh(isForced ? .forced : cached?.refreshReason ?? .noAccessToken)
+          try await flow.refresh(isForced ? .forced : cached?.refreshReason ?? .noAccessToken)
         }
       }.value.get()
     } catch {
-      // As it is now: the wait for a server may have taken minutes.
+      // The same is true of a server.
       if let same, error.code != .cancelled {
         _ = try await latest
         return same
@@ -253,7 +254,7 @@ extension SilentFlow {
       await forget(nil, because: error)
       throw error
     }
-    // Nor is it stored, which is refused when the account has signed out meanwhile.
+    // A token without an ID token is not stored, so no save notices that the account has signed out meanwhile.
     if token.idToken == nil { _ = try await latest }
     // Himmelblau ignores claims, and returns the token that it has.
     guard resolved.requestedClaims == nil || !old.contains(token.accessToken) else {
