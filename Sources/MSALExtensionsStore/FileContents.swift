@@ -103,10 +103,11 @@ enum FileContents {
   /// while it read must not look older than that.
   static func touch(_ signal: PeerCache.Signal) throws(CacheError) {
     try makeDirectory(of: signal.path)
+    let path = linkTarget(signal.path)
     let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK
-    var descriptor = unsafe open(signal.path, flags | O_CREAT | O_EXCL, 0o600)
+    var descriptor = unsafe open(path, flags | O_CREAT | O_EXCL, 0o600)
     let isNew = descriptor >= 0
-    if !isNew && errno == EEXIST { descriptor = unsafe open(signal.path, flags) }
+    if !isNew && errno == EEXIST { descriptor = unsafe open(path, flags) }
     guard descriptor >= 0 else { throw failure("touched", signal.path) }
     defer { close(descriptor) }
     if isNew { _ = writeAll(Data(signal.contents.utf8).span, to: descriptor) }

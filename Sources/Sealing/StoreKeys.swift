@@ -198,7 +198,9 @@ public final class StoreKeys: Sendable {
       let timeout = source.timeout(timeout) + (newSource ?? source).timeout(timeout) + .seconds(600)
       let pending = PendingCommit()
       do throws(CacheError) {
-        return try await run(timeout: timeout) { (cancellable) throws(CacheError) in
+        return try await run(
+          timeout: timeout, onTimeout: CacheError(.timedOut, "Changing the store's keys timed out.")
+        ) { (cancellable) throws(CacheError) in
           try work(cancellable, pending)
         }
       } catch {
@@ -221,11 +223,11 @@ public final class StoreKeys: Sendable {
   }
 
   private func run<T: Sendable>(
-    timeout: Duration, _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
+    timeout: Duration,
+    onTimeout: CacheError = CacheError(.timedOut, "Reading the store's key timed out.", advice: "Try again."),
+    _ work: @escaping @Sendable (Cancellable) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await queue.run(
-      timeout: timeout, onCancel: Self.cancelled,
-      onTimeout: CacheError(.timedOut, "Reading the store's key timed out.", advice: "Try again."), work)
+    try await queue.run(timeout: timeout, onCancel: Self.cancelled, onTimeout: onTimeout, work)
   }
 }
 

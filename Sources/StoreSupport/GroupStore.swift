@@ -62,10 +62,11 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
     var found = try await find(shards, in: group)
-    var attempts = 0
+    let start = ContinuousClock.now
+    var isLast = false
     // Without the lock only time shows what a writer at work has caused: it does not stay.
-    while found.isUnfinished, !found.canLock, !found.contents.problems.isEmpty, attempts < 10 {
-      attempts += 1
+    while found.isUnfinished, !found.canLock, !found.contents.problems.isEmpty, !isLast {
+      isLast = .now - start >= .milliseconds(500)
       // A cancelled task does not wait, and the next attempt reports that.
       try? await Task.sleep(for: .milliseconds(50))
       found = try await find(shards, in: group)

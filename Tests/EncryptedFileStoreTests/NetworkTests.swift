@@ -136,9 +136,14 @@ struct NetworkTests {
     let shards = ShardSelection.some([fixture.shard(token)])
     #expect(try await store.read(shards, in: fixture.group).problems.map(\.kind) == [.rolledBack])
 
+    let reads = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    defer { close(reads) }
+    inotify_add_watch(reads, fixture.manifest, UInt32(IN_ACCESS))
     async let found = store.read(shards, in: fixture.group)
-    // It reads for half a second at least.
-    try await Task.sleep(for: .milliseconds(100))
+    try await eventually {
+      var event = [UInt8](repeating: 0, count: 256)
+      return read(reads, &event, event.count) > 0
+    }
     #expect(rename(after, fixture.manifest) == 0)
     let contents = try await found
     #expect(contents.problems.isEmpty)

@@ -34,6 +34,21 @@ struct FileStoreTests {
     try tool("list", "--key", "keyring", with: configured).exits(1, saying: "--key file:PATH")
   }
 
+  @Test func `A token that git reports as refused is removed, with a passphrase that can be read once`() throws {
+    let secret = try tool.files.file("passphrase", "correct horse")
+    func run(_ arguments: [String], input: String = "") throws -> Child.Result {
+      try tool.shell(
+        #"exec 4<&0; cat "$SECRET" | { exec 3<&0 0<&4; exec "$0" "$@"; }"#, tool.inGroup(arguments),
+        input: input, with: ["LLAVERO_KEY": "passphrase-fd:3", "SECRET": secret, "LLAVERO_BROKER": "auto"])
+    }
+    try run(["import", "-"], input: Sample.cache).exits(0)
+    try run(
+      ["git-credential", "erase", "--client", Sample.mail],
+      input: "protocol=https\nhost=dev.azure.com\npassword=secret-at-valid\n\n"
+    ).exits(0, errors: "")
+    #expect(try run(["list", "--json"]).json["records"]?.arrayValue?.count == 9)
+  }
+
   @Test func `A file store can be in any directory, also a relative one`() throws {
     let other = tool.files.path + "/other/store"
     #expect(try tool("import", "-", "--store", "file:\(other)", input: Sample.cache).status == 0)

@@ -1,5 +1,6 @@
-import MSALExtensionsStore
 import TestSupport
+
+@testable import MSALExtensionsStore
 
 /// A plaintext file that another program shares.
 struct FileTests {
@@ -53,6 +54,9 @@ struct FileTests {
     #expect(try await store.remove(.everything, in: store.group) == 1)
     #expect(access(target, F_OK) != 0)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "real.json")
+    // Such a file may be the one by whose time programs see a change of another cache.
+    try FileContents.touch(.init(path))
+    #expect(access(target, F_OK) == 0)
 
     unlink(path)
     #expect(symlink("unmounted/real.json", path) == 0)

@@ -122,7 +122,12 @@ public final class Keychain: Sendable {
   }
 
   /// A number that differs after every change to the group; `nil` while it is unknown.
-  @concurrent public func generation(of group: KeychainGroup) async -> UInt64? { store.generation(of: group) }
+  @concurrent public func generation(of group: KeychainGroup) async -> UInt64? {
+    if let known = store.generation(of: group) { return known }
+    // Before the first read it is unknown, and this reads nothing else.
+    _ = try? await store.read(.some([]), in: group)
+    return store.generation(of: group)
+  }
 
   /// Lets the keyring ask for its password, or whether a group may be read, and asks for the store's passphrase. The end
   /// of the task withdraws the question for the passphrase.

@@ -68,9 +68,11 @@ extension ClientCommand {
 
   /// The client that the options describe, which asks only the cache and the broker. Its tokens are good for
   /// `minimumValidity` seconds at least.
-  func publicClient(minimumValidity: Double? = nil, broker: BrokerPolicy) throws -> PublicClient {
+  func publicClient(
+    minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil
+  ) throws -> PublicClient {
     try PublicClient(
-      configuration: configuration(minimumValidity: minimumValidity, broker: broker), cache: cache,
+      configuration: configuration(minimumValidity: minimumValidity, broker: broker), cache: opened ?? cache,
       broker: broker.broker)
   }
 

@@ -54,8 +54,8 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
 
   /// Removes a refused token from the cache.
   private func remove(_ token: String) async throws {
-    try? await replaceAtBroker(token)
     let cache = try cache
+    try? await replaceAtBroker(token, cache)
     do throws(CacheError) {
       try await cache.removeAccessToken(token)
     } catch {
@@ -66,15 +66,15 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
 
   /// Gets another token in place of a refused one of the broker, which would return that one again once it is removed. A
   /// token that is not in the cache is not sent.
-  private func replaceAtBroker(_ token: String) async throws {
+  private func replaceAtBroker(_ token: String, _ cache: TokenCacheAccessor) async throws {
     guard broker.policy != .off else { return }
-    let client = try publicClient(broker: broker.policy)
+    let client = try publicClient(broker: broker.policy, cache: cache)
     let account = try await client.account(named: account.named)
     guard account.isBrokers else { return }
     var request = SilentRequest(scopes: [Self.scope], account: account)
     guard try await client.acquireTokenFromCache(request)?.accessToken == token else { return }
     request.forceRefresh = true
-    _ = try await networkClient(broker: broker.policy, cache: client.cache).token(request)
+    _ = try await networkClient(broker: broker.policy, cache: cache).token(request)
   }
 }
 
