@@ -34,7 +34,7 @@ struct FileStoreTests {
     try tool("list", "--key", "keyring", with: configured).exits(1, saying: "--key file:PATH")
   }
 
-  @Test func `A token that git reports as refused is removed, with a passphrase that can be read once`() throws {
+  @Test func `A token that git refuses is removed, with a passphrase that can be read once`() throws {
     let secret = try tool.files.file("passphrase", "correct horse")
     func run(_ arguments: [String], input: String = "") throws -> Child.Result {
       try tool.shell(
