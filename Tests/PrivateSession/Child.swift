@@ -110,7 +110,7 @@ public final class Child: Sendable {
   }
 
   /// The variables of a run under a sanitizer (Tests/sanitize), for the children, too.
-  private static let sanitizing: [String: String] = [
+  package static let sanitizing: [String: String] = [
     "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "G_SLICE", "LD_PRELOAD", "SWIFT_BACKTRACE",
   ].reduce(into: [:]) { variables, name in
     if let value = getenv(name) { variables[name] = String(cString: value) }
