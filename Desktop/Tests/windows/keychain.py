@@ -238,6 +238,16 @@ def plaintext():
     llavero("clear", "--all", "--yes", group=name)
 
 
+def close_during_renewal(lab, app):
+    """Closes the window while the lab holds its response back. It is hidden until the renewal has ended."""
+    lab.tell(clearLog={})
+    app.click("Renew")
+    wait("the renewal's request", lambda: lab.log("token"))
+    app.says("Renewing…")
+    key("ctrl+q")
+    app.gone("Renewing…")
+
+
 def renewal():
     before_lab = dict(os.environ)
     with Lab() as lab:
@@ -259,13 +269,7 @@ def renewal():
             lab.tell(configure={"strictRefreshTokens": True})
             lab.tell(fault={"target": "token", "delay": 600, "afterHandling": True})
             before = llavero("export")
-            lab.tell(clearLog={})
-            app.click("Renew")
-            wait("the renewal's request", lambda: lab.log("token"))
-            app.says("Renewing…")
-            key("ctrl+q")
-            # The window is hidden until the renewal has ended.
-            app.gone("Renewing…")
+            close_during_renewal(lab, app)
             with keychain() as second:
                 check("a second start shows the window again", second.ends() == 0 and app.says("Renewing…"), second.errors())
             app.click("Close")
@@ -277,12 +281,7 @@ def renewal():
             lab.tell(fault={"target": "token", "status": 503, "delay": 600})
             # The request is repeated once.
             lab.tell(fault={"target": "token", "status": 503})
-            lab.tell(clearLog={})
-            app.click("Renew")
-            wait("the renewal's request", lambda: lab.log("token"))
-            app.says("Renewing…")
-            key("ctrl+q")
-            app.gone("Renewing…")
+            close_during_renewal(lab, app)
             lab.tell(endDelays={})
             app.says("No Response From the Server")
             check("a renewal that fails in the hidden window brings it back", True)
