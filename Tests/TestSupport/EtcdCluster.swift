@@ -145,20 +145,21 @@ package final class EtcdCluster: Sendable {
   package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
       let node = nodes[index]
+      let arguments: [String] = [
+        "--name", node.name, "--data-dir", "\(directory)/\(node.name)",
+        "--listen-client-urls", Self.address(of: node.client.number),
+        "--advertise-client-urls", Self.address(of: node.client.number),
+        "--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key",
+        "--listen-peer-urls", Self.address(of: node.peer.number),
+        "--initial-advertise-peer-urls", Self.peerAddress(index),
+        "--initial-cluster", initialCluster(nodes), "--initial-cluster-state", "new",
+        "--peer-cert-file", directory + "/node.pem", "--peer-key-file", directory + "/node.key",
+        "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
+        "--bcrypt-cost", "4", "--logger", "zap",
+      ]
       nodes[index].child = try Child(
         EtcdNode.programs[index % EtcdNode.programs.count],
-        [
-          "--name", node.name, "--data-dir", "\(directory)/\(node.name)",
-          "--listen-client-urls", Self.address(of: node.client.number),
-          "--advertise-client-urls", Self.address(of: node.client.number),
-          "--cert-file", directory + "/node.pem", "--key-file", directory + "/node.key",
-          "--listen-peer-urls", Self.address(of: node.peer.number),
-          "--initial-advertise-peer-urls", Self.peerAddress(index),
-          "--initial-cluster", initialCluster(nodes), "--initial-cluster-state", "new",
-          "--peer-cert-file", directory + "/node.pem", "--peer-key-file", directory + "/node.key",
-          "--peer-trusted-ca-file", directory + "/ca.pem", "--peer-client-cert-auth",
-          "--bcrypt-cost", "4", "--logger", "zap",
-        ] + (quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
+        arguments + (quota.map { ["--quota-backend-bytes", "\($0)"] } ?? []),
         environment: Child.plain.merging(["HTTPS_PROXY": "http://127.0.0.1:\(node.proxy.port)"]) { $1 },
         group: watchdog.group, log: "\(directory)/\(node.name).log")
     }

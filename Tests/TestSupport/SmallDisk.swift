@@ -14,11 +14,11 @@ package final class SmallDisk: Sendable {
   }
 
   package func remount(readOnly: Bool = false, kilobytes: Int? = nil) throws {
-    try mount(flags: MS_REMOUNT | (readOnly ? MS_RDONLY : 0), kilobytes.map { "size=\($0)k" })
+    try mount(flags: UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0), kilobytes.map { "size=\($0)k" })
   }
 
-  private func mount(flags: Int, _ options: String?) throws {
-    guard Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), options) == 0 else {
+  private func mount(flags: UInt, _ options: String?) throws {
+    guard Glibc.mount("tmpfs", path, "tmpfs", flags, options) == 0 else {
       throw SetUpFailure("\(path): \(String(cString: strerror(errno)))")
     }
   }

@@ -5,6 +5,7 @@ import FoundationEssentials
 import GLibSupport
 import Glibc
 import MSALExtensionsStore
+import Synchronization
 import TokenCache
 
 extension CompletionKind {
@@ -104,16 +105,15 @@ enum Completion {
     in search: @escaping @Sendable (TokenCacheAccessor) async throws -> [String]
   ) -> [String] {
     guard let cache = cache(words, without: option) else { return [] }
-    // The semaphore orders its uses.
-    nonisolated(unsafe) var found: [String] = []
+    let found = Mutex<[String]>([])
     let end = DispatchSemaphore(value: 0)
     Task.detached {
       let candidates = try? await search(cache)
-      unsafe found = candidates ?? []
+      found.withLock { $0 = candidates ?? [] }
       end.signal()
     }
     end.wait()
-    return unsafe found
+    return found.withLock { $0 }
   }
 
   /// The cache that the words name; `nil` for one that is not on this machine.
