@@ -159,14 +159,16 @@ struct VectorScenario {
     if expected["notNil"] != nil { try expectEqual("notNil", !found.isEmpty, expected.flag("notNil")) }
   }
 
-  /// The properties of what should be found: of the first item, of items by their numbers, or of each.
+  /// The properties of what should be found: of the first item, of items by their numbers, alone (`0.secret`) or together, or
+  /// of each.
   private static func expectedProperties(_ value: JSONValue?) throws -> [(Int, JSONObject)] {
-    switch value {
-    case nil: []
-    case .array(let items): try items.enumerated().map { ($0, try $1.asObject("properties")) }
-    case .object(let members) where members.keys.allSatisfy { Int($0) != nil }:
-      try members.map { (Int($0) ?? 0, try $1.asObject("properties")) }
-    case .some(let value): [(0, try value.asObject("properties"))]
+    if let items = value?.arrayValue {
+      return try items.enumerated().map { ($0, try $1.asObject("properties")) }
+    }
+    return try (value ?? .object([:])).asObject("properties").map { name, value in
+      let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+      guard let number = parts.first.flatMap({ Int($0) }) else { return (0, [name: value]) }
+      return (number, parts.count > 1 ? [parts[1]: value] : try value.asObject("properties"))
     }
   }
 

@@ -33,8 +33,12 @@ struct VectorTests {
         """)
     }
     let one = #"{"secret": "one", "realm": {"notNil": true}, "familyId": null}"#
-    for expected in [one, "[\(one)]", #"{"0": \#(one)}"#] { try await check(expected) }
-    for expected in [#"{"secret": "two"}"#, #"{"1": \#(one)}"#, #"{"realm": null}"#, #"{"other": "x"}"#] {
+    let single = #"{"0.secret": "one", "0.realm": {"notNil": true}, "familyId": null}"#
+    for expected in [one, "[\(one)]", #"{"0": \#(one)}"#, single] { try await check(expected) }
+    for expected in [
+      #"{"secret": "two"}"#, #"{"1": \#(one)}"#, #"{"realm": null}"#, #"{"other": "x"}"#,
+      #"{"0.secret": "two"}"#, #"{"1.secret": "one"}"#, #"{"0.other": "x"}"#, #"{"0.": "x"}"#,
+    ] {
       await #expect(throws: VectorFailure.self) { try await check(expected) }
     }
   }
