@@ -66,7 +66,7 @@ extension LabState {
       throw .invalidRequest(900_541, "The response_mode is not supported.")
     }
     guard let scope = parameters["scope"] else { throw .missing("scope") }
-    let scopes = try ScopeRequest(scope, isToken: false)
+    let scopes = try ScopeRequest(scope, isToken: false, unknown: settings.unknownScopes)
     _ = try ClaimsRequest(parameters["claims"])
     if let challenge = parameters["code_challenge"] {
       guard (43...128).contains(challenge.count) else {

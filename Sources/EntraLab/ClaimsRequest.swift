@@ -1,13 +1,16 @@
 /// The `claims` parameter (OpenID Connect Core section 5.5), as far as the lab uses it.
 struct ClaimsRequest: Sendable {
   let capabilities: [String]
+  /// What is requested in the access token.
+  let accessToken: [String: JSON]
   let wantsAuthenticationTime: Bool
 
   init(_ text: String?) throws(OAuthFailure) {
     guard let json: JSON = try? decodeJSON((text ?? "{}").utf8), json.object != nil else {
       throw .invalidRequest(9_002_313, "Invalid request. The claims parameter is malformed.")
     }
-    capabilities = json["access_token"]?["xms_cc"]?["values"]?.array?.compactMap(\.string) ?? []
+    accessToken = json["access_token"]?.object ?? [:]
+    capabilities = accessToken["xms_cc"]?["values"]?.array?.compactMap(\.string) ?? []
     wantsAuthenticationTime = json["id_token"]?["auth_time"] != nil
   }
 

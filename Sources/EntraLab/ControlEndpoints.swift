@@ -1,18 +1,28 @@
-/// The control channel: `POST /__ctl` with one command, a JSON object whose only member is the verb.
-///
-/// ```json
-/// {"configure": {"tokenLifetime": 600, "authorize": {"user": {"name": "bob"}}}}
-/// {"fault": {"target": "token", "status": 503, "headers": {"Retry-After": "1"}, "count": 2}}
-/// {"fault": {"target": "graph", "connection": "drop", "delay": 0.5, "afterHandling": true}}
-/// {"fault": {"target": "batchItem", "status": 429, "headers": {"Retry-After": "1"}}}
-/// {"approveDevice": {"userCode": "BCDFGHJKL", "user": "alice"}}
-/// {"declineDevice": {}}
-/// {"revoke": "alice"}
-/// {"condition": {"user": "alice", "condition": "accountDeleted"}}
-/// {"mfa": {"user": "alice", "required": true, "scopes": ["Mail.Read"]}}
-/// {"addUser": {…}}   {"addApp": {…}}   in the form of `GET /__ctl`
-/// {"clearLog": {}}   {"clearFaults": {}}   {"endDelays": {}}   {"reset": {}}
-/// ```
+extension Lab {
+  /// The commands of the control channel: `POST /__ctl` with a JSON object whose only member is the verb.
+  package static let commands = """
+    {"configure":{"tokenLifetime":600,"unknownScopes":["Chat.Read"]}}
+    {"configure":{"authorize":{"user":{"name":"bob"}}}}
+    {"configure":{"requiredClaims":{"acrs":{"essential":true,"value":"c1"}}}}
+    {"fault":{"target":"token","status":503,"headers":{"Retry-After":"1"}}}
+    {"fault":{"target":"graph","status":404,"body":"{}","count":2}}
+    {"fault":{"target":"graph","connection":"drop","afterHandling":true}}
+    {"fault":{"target":"batchItem","status":429,"delay":0.5}}
+    {"approveDevice":{"userCode":"BCDFGHJKL","user":"alice"}}
+    {"declineDevice":{}}
+    {"revoke":"alice"}
+    {"condition":{"user":"alice","condition":"accountDeleted"}}
+    {"mfa":{"user":"alice","required":true,"scopes":["Mail.Read"]}}
+    {"addUser":{…}}
+    {"addApp":{…}}
+    {"clearLog":{}}
+    {"clearFaults":{}}
+    {"endDelays":{}}
+    {"reset":{}}
+    """
+}
+
+/// The control channel, with ``Lab/commands``.
 extension LabState {
   mutating func control(_ request: LabRequest) -> LabReply {
     guard request.method == "POST" else {

@@ -29,7 +29,8 @@ extension LabState {
     let letters = "BCDFGHJKLMNPQRSTVWXZ23456789"
     let userCode = String((0..<9).compactMap { _ in letters.randomElement() })
     let grant = DeviceGrant(
-      userCode: userCode, app: app, authority: authority, scopes: try ScopeRequest(scope, isToken: true),
+      userCode: userCode, app: app, authority: authority,
+      scopes: try ScopeRequest(scope, isToken: true, unknown: settings.unknownScopes),
       expires: now + Double(settings.deviceLifetime))
     let page = "\(request.base)/common/oauth2/deviceauth"
     return LabReply(

@@ -69,19 +69,26 @@ extension LabState {
       throw unauthorized("Lifetime validation failed, the token is expired.")
     }
     let account = account(of: token.signIn.user)
-    if token.isContinuouslyEvaluated, account.revocations != token.signIn.revocations {
+    if token.claims.isContinuouslyEvaluated, account.revocations != token.signIn.revocations {
       let time = Int((account.revokedAt ?? now).timeIntervalSince1970)
-      let claims = #"{"access_token":{"nbf":{"essential":true,"value":"\#(time)"}}}"#
-      let encoded = Data(claims.utf8).base64EncodedString()
-      var failure = unauthorized(
+      throw challenge(
         "Continuous access evaluation resulted in challenge with result: InteractionRequired and code: "
-          + "TokenIssuedBeforeRevocationTimestamp")
-      failure.challenge =
-        "Bearer realm=\"\", authorization_uri=\"\(request.base)/common/oauth2/authorize\", "
-        + "client_id=\"\(ScopeRequest.graphAudience)\", error=\"insufficient_claims\", claims=\"\(encoded)\""
-      throw failure
+          + "TokenIssuedBeforeRevocationTimestamp",
+        claims: ["nbf": ["essential": true, "value": "\(time)"]], base: request.base)
+    }
+    guard settings.requiredClaims.allSatisfy({ token.claims.accessToken[$0.key] == $0.value }) else {
+      throw challenge("The token lacks required claims.", claims: settings.requiredClaims, base: request.base)
     }
     return token
+  }
+
+  private func challenge(_ message: String, claims: [String: JSON], base: String) -> GraphFailure {
+    let encoded = Data(encodeJSON(["access_token": claims])).base64EncodedString()
+    var failure = unauthorized(message)
+    failure.challenge =
+      "Bearer realm=\"\", authorization_uri=\"\(base)/common/oauth2/authorize\", "
+      + "client_id=\"\(ScopeRequest.graphAudience)\", error=\"insufficient_claims\", claims=\"\(encoded)\""
+    return failure
   }
 
   private func unauthorized(_ message: String) -> GraphFailure {
@@ -124,7 +131,10 @@ extension LabState {
     case ("GET", ["users"]):
       try require(["User.ReadBasic.All", "User.Read.All", "Directory.Read.All"], token)
       return try users(query, base)
-    case (_, ["me"]), (_, ["users"]), (_, ["me", "photo", "$value"]):
+    case ("GET", ["me", "messages"]):
+      try require(["Mail.Read", "Mail.ReadWrite", "Mail.ReadBasic"], token)
+      return try messages(query, base)
+    case (_, ["me"]), (_, ["users"]), (_, ["me", "messages"]), (_, ["me", "photo", "$value"]):
       throw GraphFailure(
         status: 405, code: "Request_BadRequest", message: "Specified HTTP method is not allowed.")
     default:
@@ -153,34 +163,70 @@ extension LabState {
       "jobTitle": nil, "mobilePhone": nil, "officeLocation": nil, "preferredLanguage": nil,
       "businessPhones": [],
     ]
-    var context = "\(base)/v1.0/$metadata#users"
-    var shown = all
-    if let select {
-      let names = select.split(separator: ",").map { String($0.filter { $0 != " " }) }
-      if let unknown = names.first(where: { all[$0] == nil }) {
-        throw .badRequest(
-          "Parsing OData Select and Expand failed: Could not find a property named '\(unknown)'.")
-      }
-      context += "(\(names.joined(separator: ",")))"
-      shown = all.filter { names.contains($0.key) }
-    }
-    shown["@odata.context"] = .string(context + "/$entity")
+    var shown = try selected(select, of: all)
+    let names = select.map { "(\($0.filter { $0 != " " }))" } ?? ""
+    shown["@odata.context"] = "\(base)/v1.0/$metadata#users\(names)/$entity"
     return graphReply(shown)
   }
 
-  /// 45 users, by pages.
-  private func users(_ query: Parameters, _ base: String) throws(GraphFailure) -> LabReply {
-    let top = Int(query["$top"] ?? "20") ?? 0
-    let start = Int(query["$skiptoken"] ?? "0") ?? -1
-    guard (1...999).contains(top), (0..<45).contains(start) else {
-      throw .badRequest("Invalid page.", code: "Request_BadRequest")
+  /// The properties that `$select` names; all without it.
+  private func selected(
+    _ select: String?, of all: [String: JSON]
+  ) throws(GraphFailure) -> [String: JSON] {
+    guard let select else { return all }
+    let names = select.split(separator: ",").map { String($0.filter { $0 != " " }) }
+    if let unknown = names.first(where: { all[$0] == nil }) {
+      throw .badRequest(
+        "Parsing OData Select and Expand failed: Could not find a property named '\(unknown)'.")
     }
-    let end = min(start + top, 45)
-    let page: [JSON] = (start..<end).map { number in
+    return all.filter { names.contains($0.key) }
+  }
+
+  /// 45 users, by pages of 20.
+  private func users(_ query: Parameters, _ base: String) throws(GraphFailure) -> LabReply {
+    let all = (0..<45).map { number -> [String: JSON] in
       ["id": "00000000-0000-4000-8000-\(100_000_000_000 + number)", "displayName": "Person \(number + 1)"]
     }
-    var body: [String: JSON] = ["@odata.context": "\(base)/v1.0/$metadata#users", "value": .array(page)]
-    if end < 45 { body["@odata.nextLink"] = "\(base)/v1.0/users?$top=\(top)&$skiptoken=\(end)" }
+    return try page(of: all, at: "users", query, top: 20, skip: "$skiptoken", base)
+  }
+
+  /// 25 messages, the newest first, by pages of 10.
+  private func messages(_ query: Parameters, _ base: String) throws(GraphFailure) -> LabReply {
+    let all = (0..<25).map { number -> [String: JSON] in
+      [
+        "id": "message-\(25 - number)", "subject": "Message \(25 - number)",
+        "bodyPreview": "This is message \(25 - number).", "isRead": .bool(number > 2),
+        "receivedDateTime": "2026-01-15T09:\(59 - number):00Z",
+        "from": ["emailAddress": ["name": "Bob Brown", "address": "bob@contoso.test"]],
+      ]
+    }
+    let shown = try all.map { message throws(GraphFailure) -> [String: JSON] in
+      var shown = try selected(query["$select"], of: message)
+      shown["id"] = message["id"]
+      return shown
+    }
+    return try page(of: shown, at: "me/messages", query, top: 10, skip: "$skip", base)
+  }
+
+  /// One page of a list, whose link to the next one has the other parameters of the query.
+  private func page(
+    of all: [[String: JSON]], at path: String, _ query: Parameters, top: Int, skip: String, _ base: String
+  ) throws(GraphFailure) -> LabReply {
+    let top = Int(query["$top"] ?? "\(top)") ?? 0
+    let start = Int(query[skip] ?? "0") ?? -1
+    guard (1...999).contains(top), (0...all.count).contains(start) else {
+      throw .badRequest("Invalid page.", code: "Request_BadRequest")
+    }
+    let rest = all.dropFirst(start)
+    var body: [String: JSON] = [
+      "@odata.context": "\(base)/v1.0/$metadata#\(path)",
+      "value": .array(rest.prefix(top).map(JSON.object)),
+    ]
+    if rest.count > top {
+      let next = query.dictionary.merging(["$top": "\(top)", skip: "\(start + top)"]) { $1 }
+      let parameters = next.sorted { $0.key < $1.key }.map { "\($0)=\(percentEncode($1))" }
+      body["@odata.nextLink"] = "\(base)/v1.0/\(path)?\(parameters.joined(separator: "&"))"
+    }
     return graphReply(body)
   }
 

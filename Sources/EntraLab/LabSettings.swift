@@ -18,6 +18,11 @@ package struct LabSettings: Codable, Sendable, Equatable {
   package var authorize = AuthorizeResponse.loginHint
   package var consentScopes = ["Files.ReadWrite.All"]
   package var declinedScopes: [String] = []
+  /// Scopes of Graph that do not exist. Every other well-formed one does.
+  package var unknownScopes: [String] = []
+  /// The claims that Graph demands: it challenges a token that was requested without them. For example
+  /// `{"acrs": {"essential": true, "value": "c1"}}`.
+  package var requiredClaims: [String: JSON] = [:]
   /// The nonce that signed requests must have; `nil` for any unused one.
   package var popNonce: String?
   /// Replaces claims of the ID token; `null` removes one. The next three do the same for other responses.
@@ -32,7 +37,8 @@ package struct LabSettings: Codable, Sendable, Equatable {
   enum CodingKeys: String, CodingKey {
     case tokenLifetime, longTokenLifetime, refreshIn, extendedLifetime, refreshTokenLifetime, clockSkew
     case strictRefreshTokens, deviceInterval, deviceLifetime, enforceDeviceInterval, authorize
-    case consentScopes, declinedScopes, popNonce, idTokenClaims, tokenResponse, authorizeResponse, metadata
+    case consentScopes, declinedScopes, unknownScopes, requiredClaims, popNonce, idTokenClaims, tokenResponse,
+      authorizeResponse, metadata
   }
 
   /// How the authorize endpoint responds to a valid request.

@@ -145,7 +145,7 @@ struct AccessToken: Sendable {
   let signIn: SignIn
   let tenant: String
   let scopes: ScopeRequest
-  let isContinuouslyEvaluated: Bool
+  let claims: ClaimsRequest
   let expires: Date
   /// The thumbprint of the key that the token is bound to.
   let keyID: String?

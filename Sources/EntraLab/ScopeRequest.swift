@@ -7,17 +7,18 @@ struct ScopeRequest: Sendable {
   private var resources: Set<String> = []
 
   private static let graph = "https://graph.microsoft.com"
-  private static let graphNames = [
-    "User.Read", "User.ReadWrite", "User.ReadBasic.All", "User.Read.All", "Mail.Read", "Mail.Send",
-    "Calendars.Read", "Calendars.ReadWrite", "Contacts.Read", "Files.Read", "Files.ReadWrite.All",
-    "Tasks.Read",
-    "Directory.Read.All",
+  /// Scopes that are returned in this spelling, whatever their case in the request.
+  private static let spellings = [
+    "User.Read", "User.ReadWrite", "User.ReadBasic.All", "User.Read.All", "Mail.Read", "Mail.ReadBasic",
+    "Mail.ReadWrite", "Mail.Send", "Calendars.Read", "Calendars.ReadWrite", "Contacts.Read", "Files.Read",
+    "Files.ReadWrite", "Files.ReadWrite.All", "Tasks.Read", "Directory.Read.All",
   ]
 
   init() {}
 
-  /// One request for a token (`isToken`) may be for one resource only; consent may span several.
-  init(_ text: String, isToken: Bool) throws(OAuthFailure) {
+  /// One request for a token (`isToken`) may be for one resource only; consent may span several. Scopes of Graph that are
+  /// `unknown` are refused.
+  init(_ text: String, isToken: Bool, unknown: [String]) throws(OAuthFailure) {
     for scope in text.split(separator: " ").map(String.init) {
       switch scope.lowercased() {
       case "openid":
@@ -25,7 +26,7 @@ struct ScopeRequest: Sendable {
         echoed.append("openid")
       case "profile", "email": echoed.append(scope.lowercased())
       case "offline_access": isOffline = true
-      default: try add(scope)
+      default: try add(scope, unknown: unknown)
       }
     }
     if isToken, resources.count > 1 {
@@ -46,7 +47,7 @@ struct ScopeRequest: Sendable {
     return resource
   }
 
-  private mutating func add(_ scope: String) throws(OAuthFailure) {
+  private mutating func add(_ scope: String, unknown: [String]) throws(OAuthFailure) {
     // No scope of Graph's own has a slash; a resource may be an application's id.
     let slash = scope.lastIndex(of: "/")
     let resource = slash.map { String(scope[..<$0]) } ?? Self.graph
@@ -56,8 +57,10 @@ struct ScopeRequest: Sendable {
       names.append(scope)
     } else if name == ".default" {
       names += ["User.Read", "Mail.Read"]
-    } else if let known = Self.graphNames.first(where: { $0.lowercased() == name.lowercased() }) {
-      names.append(known)
+    } else if name.wholeMatch(of: /[A-Za-z][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+/) != nil,
+      !unknown.contains(where: { $0.lowercased() == name.lowercased() })
+    {
+      names.append(Self.spellings.first { $0.lowercased() == name.lowercased() } ?? name)
     } else {
       throw OAuthFailure(
         "invalid_client", 650_053,

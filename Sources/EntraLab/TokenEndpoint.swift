@@ -61,7 +61,8 @@ extension LabState {
     guard code.signIn.authority.isCompatible(with: request.authority) else {
       throw .grant(70000, "The provided grant has not been issued for this endpoint.")
     }
-    let scopes = try ScopeRequest(form["scope"] ?? code.request.parameters["scope"] ?? "", isToken: true)
+    let scopes = try ScopeRequest(
+      form["scope"] ?? code.request.parameters["scope"] ?? "", isToken: true, unknown: settings.unknownScopes)
     try checkConsent(to: scopes, of: code.signIn.user, for: request.app)
     return try issue(code.signIn, scopes, request)
   }
@@ -112,7 +113,8 @@ extension LabState {
         50173, "The provided grant has expired due to it being revoked, a fresh auth token is needed.",
         "bad_token")
     }
-    let scopes = try ScopeRequest(form["scope"] ?? "openid profile offline_access", isToken: true)
+    let scopes = try ScopeRequest(
+      form["scope"] ?? "openid profile offline_access", isToken: true, unknown: settings.unknownScopes)
     if !signIn.hasMFA, account.needsMFA(for: scopes) {
       throw OAuthFailure(
         "invalid_grant", 50076, "You must use multi-factor authentication to access the resource.",

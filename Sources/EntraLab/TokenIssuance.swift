@@ -70,8 +70,8 @@ extension LabState {
     if let keyID { content["cnf"] = ["kid": .string(keyID)] }
     let token = key.sign(content)
     accessTokens[token] = AccessToken(
-      signIn: signIn, tenant: tenant, scopes: scopes,
-      isContinuouslyEvaluated: claims.isContinuouslyEvaluated, expires: now + Double(lifetime), keyID: keyID)
+      signIn: signIn, tenant: tenant, scopes: scopes, claims: claims, expires: now + Double(lifetime),
+      keyID: keyID)
     return token
   }
 

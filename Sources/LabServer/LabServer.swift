@@ -121,8 +121,34 @@ extension LabServer {
   public func requireMFA(of user: String) throws { try lab.requireMFA(of: user) }
 
   /// Lets the next requests for tokens fail with an HTTP status, such as 503.
-  public func failTokenRequests(_ count: Int = 1, status: Int) {
-    lab.inject(LabFault(.token, count: count, status: status))
+  public func failTokenRequests(
+    _ count: Int = 1, status: Int, headers: [String: String] = [:], body: String = ""
+  ) {
+    lab.inject(LabFault(.token, count: count, status: status, headers: headers, body: body))
+  }
+
+  /// Lets the next requests to Microsoft Graph fail with an HTTP status, such as 429 with the header `Retry-After`.
+  public func failGraphRequests(
+    _ count: Int = 1, status: Int, headers: [String: String] = [:], body: String = ""
+  ) {
+    lab.inject(LabFault(.graph, count: count, status: status, headers: headers, body: body))
+  }
+
+  /// Sets the lifetime in seconds of access tokens and refresh tokens that the lab issues from now on; `nil` keeps it.
+  public func setLifetimes(accessToken: Int? = nil, refreshToken: Int? = nil) {
+    lab.configure {
+      $0.tokenLifetime = accessToken ?? $0.tokenLifetime
+      $0.longTokenLifetime = accessToken ?? $0.longTokenLifetime
+      $0.refreshTokenLifetime = refreshToken ?? $0.refreshTokenLifetime
+    }
+  }
+
+  /// Lets Microsoft Graph challenge every token that was requested without these claims; an empty request ends that.
+  ///
+  /// - Throws: An error for claims that JSON cannot express.
+  public func demandClaims(_ claims: ClaimsRequest) throws {
+    let demanded = try JSONDecoder().decode(JSON.self, from: Data(claims.json().utf8))
+    lab.configure { $0.requiredClaims = demanded["access_token"]?.object ?? [:] }
   }
 
   /// How many requests for tokens the lab received so far.

@@ -12,7 +12,23 @@ struct EntraLabCommand: AsyncParsableCommand {
     discussion: """
       Prints the authority, the file with the certificate authority to trust, and the control URL, one per \
       line. Runs until it is interrupted.
+
+      Users:
+      \(indented(LabDirectory.standard.users.map { "\($0.userPrincipalName)  \($0.displayName)" }))
+
+      Clients:
+      \(indented(LabDirectory.standard.apps.map { "\($0.clientID)  \($0.name)" }))
+
+      Control requests, each sent with POST to the control URL:
+      \(indented(Lab.commands.split(separator: "\n")))
+
+      GET returns the settings, users and clients in the form that these requests take. The address that ends in \
+      /__log, not /__ctl, returns the requests that the lab received.
       """)
+
+  private static func indented(_ lines: [some StringProtocol]) -> String {
+    lines.map { "  " + $0 }.joined(separator: "\n")
+  }
 
   @Option(help: "The port to listen on (default: any free port).")
   var port: UInt16 = 0

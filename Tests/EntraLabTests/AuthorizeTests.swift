@@ -50,7 +50,7 @@ import LabSupport
     (["prompt": "none"], "login_required"), (["response_type": "token"], "unsupported_response_type"),
     (["scope": ""], "invalid_request"), (["code_challenge": "short"], "invalid_request"),
     (["prompt": "select_account"], "invalid_request"), (["prompt": "nonsense"], "invalid_request"),
-    (["claims": "{"], "invalid_request"), (["scope": "No.Such"], "invalid_client"),
+    (["claims": "{"], "invalid_request"), (["scope": "no_such"], "invalid_client"),
   ])
   func `An error of a request is sent to the redirect URI`(
     changes: [String: String], error: String

@@ -23,6 +23,21 @@ import TestSupport
     #expect(access(bundle, F_OK) != 0)
   }
 
+  @Test func `The help names the users, the clients and every control request`() throws {
+    let help = try Child.run(Child.built("entra-lab"), ["--help"]).standardOutput
+    let verbs = [
+      "configure", "fault", "approveDevice", "declineDevice", "revoke", "condition", "mfa", "addUser",
+      "addApp",
+      "clearLog", "clearFaults", "endDelays", "reset",
+    ]
+    let directory = LabDirectory.standard
+    let names = directory.users.map(\.userPrincipalName) + directory.apps.map(\.clientID)
+    for text in names + verbs.map({ "{\"\($0)\":" }) {
+      #expect(help.contains("\n  \(text)"), "\(text)")
+    }
+    #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
   @Test func `The command can print JSON`() throws {
     let output = try Pipe()
     let child = try Child.piped(Child.built("entra-lab"), ["--json"], environment: [:], output: output)

@@ -54,6 +54,41 @@ import LabSupport
     #expect(challenge["access_token"]?["nbf"]?["essential"] == true)
   }
 
+  @Test func `Messages are read page by page`() async throws {
+    let plain = try #require(try await lab.signIn()["access_token"])
+    #expect(try await lab.graph("/me/messages", plain).status == 403)
+    let token = try #require(try await lab.signIn(scope: "Mail.ReadWrite")["access_token"])
+    var (link, counts) = (lab.graphURL + "/me/messages?$select=subject", [Int]())
+    while !link.isEmpty {
+      let page = try await lab.curl(link, headers: ["Authorization: Bearer \(token)"])
+      let messages = try #require(try page.json["value"]?.array)
+      #expect(messages.allSatisfy { Set($0.object.map { Array($0.keys) } ?? []) == ["id", "subject"] })
+      counts.append(messages.count)
+      link = page["@odata.nextLink"] ?? ""
+    }
+    #expect(counts == [10, 10, 5])
+    #expect(try await lab.graph("/me/messages?$top=3&$skip=24", token).json["value"]?.array?.count == 1)
+    for query in ["$select=nothing", "$top=0", "$skip=x"] {
+      #expect(try await lab.graph("/me/messages?\(query)", token).status == 400)
+    }
+  }
+
+  @Test func `A token that was requested without the required claims is challenged`() async throws {
+    let plain = try #require(try await lab.signIn()["access_token"])
+    lab.configure { $0.requiredClaims = ["acrs": ["essential": true, "value": "c1"]] }
+    let challenged = try await lab.graph("/me", plain)
+    let header = try #require(challenged.headers["www-authenticate"])
+    let encoded = try #require(header.split(separator: #"claims=""#).last?.dropLast())
+    let claims = try decodeBase64URL(encoded.replacing("=", with: ""))
+    #expect(challenged.status == 401)
+    #expect(claims == ["access_token": ["acrs": ["essential": true, "value": "c1"]]])
+    for (value, status) in [("c1", 200), ("c2", 401)] {
+      let asked = #"{"access_token":{"acrs":{"essential":true,"value":"\#(value)"},"x":null}}"#
+      let token = try #require(try await lab.signIn(claims: asked)["access_token"])
+      #expect(try await lab.graph("/me", token).status == status)
+    }
+  }
+
   @Test func `Batch responses come one per request, in another order`() async throws {
     let token = try #require(try await lab.signIn()["access_token"])
     let answer = try await lab.batch(

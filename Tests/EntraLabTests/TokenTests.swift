@@ -112,6 +112,22 @@ import LabSupport
     #expect(try await lab.refresh(strong, scope: "Mail.Read").status == 200)
   }
 
+  @Test func `Every well-formed scope of Graph exists, except those that are set as unknown`() async throws {
+    let token = try #require(try await lab.signIn()["refresh_token"])
+    for scope in ["Chat.Read", "files.readwrite", "Policy.ReadWrite.ConditionalAccess", "Term-2.Read.All"] {
+      let answer = try await lab.refresh(token, scope: scope)
+      #expect(answer["scope"] == scope.replacing("files.readwrite", with: "Files.ReadWrite"))
+    }
+    for scope in ["Chat", "Chat.", ".Read", "Chat Read", "Chat.Re_ad", "https://graph.microsoft.com/Chat"] {
+      #expect(try await lab.refresh(token, scope: scope).errorCode == 650_053, "\(scope)")
+    }
+    lab.configure { $0.unknownScopes = ["Chat.Read", "User.Read"] }
+    for scope in ["chat.read", "https://graph.microsoft.com/User.Read"] {
+      #expect(try await lab.refresh(token, scope: scope).errorCode == 650_053, "\(scope)")
+    }
+    #expect(try await lab.refresh(token, scope: "api://x/User.Read").status == 200)
+  }
+
   @Test func `Consent is given in the browser only, and only for the requested scopes`() async throws {
     let token = try #require(try await lab.signIn()["refresh_token"])
     let refused = try await lab.refresh(token, scope: "Files.ReadWrite.All")

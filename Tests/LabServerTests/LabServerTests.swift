@@ -100,6 +100,37 @@ import Testing
     }
   }
 
+  @Test func `A test sets lifetimes, fails requests to Graph and demands claims`() async throws {
+    try await withLab { lab in
+      lab.setLifetimes(accessToken: 600)
+      let client = client(of: lab, signingInAs: "alice")
+      let scopes = ["User.Read", "Mail.Read"]
+      let signedIn = try await client.acquireToken(InteractiveRequest(scopes: scopes))
+      #expect(try #require(signedIn.expiresOn).timeIntervalSinceNow <= 600)
+      let graph = GraphClient(
+        transport: lab.transport, cloud: try GraphCloud(baseURL: lab.graphURL),
+        retries: GraphRetryPolicy(maximumTries: 1)
+      ) { claims throws(IdentityError) in
+        try await client.acquireTokenSilent(
+          SilentRequest(scopes: scopes, account: signedIn.account, claims: claims))
+      }
+      var sizes: [Int] = []
+      for try await page in graph.pages(of: "/me/messages") { sizes.append(page.items.count) }
+      #expect(sizes == [10, 10, 5])
+
+      lab.failGraphRequests(status: 429, headers: ["Retry-After": "7"], body: #"{"error":{"code":"slow"}}"#)
+      let error = try await #require(throws: GraphError.self) { try await graph.me() }
+      #expect(error.graphCode == "slow" && error.retryAfter == .seconds(7))
+
+      let requests = lab.tokenRequestCount
+      try lab.demandClaims(ClaimsRequest(json: #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#))
+      #expect(try await graph.me().displayName == "Alice Álvarez")
+      #expect(lab.tokenRequestCount == requests + 1)
+      try lab.demandClaims(ClaimsRequest())
+      #expect(try await graph.me().displayName == "Alice Álvarez")
+    }
+  }
+
   @Test func `Stopping removes the files and closes the port`() async throws {
     let lab = try await LabServer.start()
     let home = try #require(lab.environment["HOME"])
