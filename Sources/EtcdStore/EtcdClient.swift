@@ -253,7 +253,7 @@ final class EtcdClient: Sendable {
 
   private static func json(_ message: JSONObject) throws(EtcdFailure) -> Data {
     do {
-      return Data(try JSONWriter.bytes(of: message, within: .cache))
+      return Data(try JSONWriter.bytes(of: .object(message), within: .cache))
     } catch {
       throw .malformed("the request for it cannot be encoded")
     }

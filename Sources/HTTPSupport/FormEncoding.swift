@@ -75,11 +75,13 @@ package enum FormEncoding {
 
 extension URL {
   /// Makes the URL of an address whose path and query may have characters that need escaping. `URL(string:)` would escape
-  /// their valid escapes, too.
-  package init?(escaping address: String) {
+  /// their valid escapes, too. A relative address is resolved against `base`.
+  package init?(escaping address: String, relativeTo base: URL? = nil) {
     let start = address.utf8.firstRange(of: "//".utf8)?.upperBound ?? address.startIndex
     let end = address.utf8[start...].firstIndex { "/?".utf8.contains($0) } ?? address.endIndex
-    self.init(string: "\(address[..<end])\(FormEncoding.escape(address.utf8[end...]))")
+    let escaped = "\(address[..<end])\(FormEncoding.escape(address.utf8[end...]))"
+    guard let url = URL(string: escaped, relativeTo: base)?.absoluteURL else { return nil }
+    self = url
   }
 
   /// The address without its query and fragment, which may have a code or personal data.

@@ -19,7 +19,8 @@ struct BrokerMethod {
 
   var text: String {
     // A body is neither large nor has a number that JSON has no word for, so the fallback is never reached.
-    (try? JSONWriter.bytes(of: body, within: .cache)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    (try? JSONWriter.bytes(of: .object(body), within: .cache))
+      .map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
   /// Asks for the broker's version. The broker compares ours with nothing, but wants one.

@@ -294,7 +294,7 @@ public final class Lender: Sendable {
       ListenerResponse(
         status: UInt32(status), fields: refusal?.fields ?? [], contentType: "application/json",
         // Texts and a number can be written always.
-        body: (try? JSONWriter.bytes(of: members, within: .response)) ?? []), sent: sent)
+        body: (try? JSONWriter.bytes(of: .object(members), within: .response)) ?? []), sent: sent)
     // Nothing of the request: it may hold anything, a token among it.
     let known = [LoanProtocol.tokenPath, LoanProtocol.loanPath].first { $0 == exchange.request.path }
     log(

@@ -171,7 +171,7 @@ extension JSONValue {
   init?(_ object: Any) {
     guard JSONSerialization.isValidJSONObject([object]),
       let json = try? JSONSerialization.data(withJSONObject: object, options: .fragmentsAllowed),
-      let value = try? JSONDecoder().decode(JSONValue.self, from: json)
+      let value = try? JSONValue(foreign: json, within: .response)
     else { return nil }
     self = value
   }

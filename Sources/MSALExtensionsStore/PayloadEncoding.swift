@@ -66,8 +66,8 @@ extension CacheDocument {
     func corrected(_ fields: JSONObject) -> JSONObject {
       var fields = fields
       for name in names {
-        if case .string? = fields[name] { continue }
-        guard let seconds = fields[name]?.numberValue?.rounded(.down), let time = Int64(exactly: seconds)
+        guard let value = fields[name], value.stringValue == nil,
+          let seconds = value.numberValue?.rounded(.down), let time = Int64(exactly: seconds)
         else { continue }
         fields[name] = .string(String(time))
       }

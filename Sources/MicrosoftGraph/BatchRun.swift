@@ -208,9 +208,10 @@ struct BatchRun {
     }
     let body = members?["body"]
     let isSuccess = (200..<400).contains(status)
+    let sent = body.flatMap { try? JSONEncoder().encode($0) } ?? Data()
     return GraphBatchResponse(
       id: item.id, status: status, headers: fields, body: body,
-      error: isSuccess ? nil : GraphError(status: status, fields: fields, body: body))
+      error: isSuccess ? nil : GraphError(status: status, fields: fields, body: sent))
   }
 
   private static func failedDependency(of item: GraphBatchRequest) -> GraphBatchResponse {

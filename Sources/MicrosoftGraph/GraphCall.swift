@@ -71,8 +71,7 @@ struct GraphCall {
           status: status, headers: fields, body: received.body,
           requestID: fields.value(of: "request-id")?.printable(limit: 200), clientRequestID: clientRequestID)
       }
-      var failure = GraphError(
-        status: status, fields: fields, body: try? decodeGraphJSON(JSONValue.self, from: received.body))
+      var failure = GraphError(status: status, fields: fields, body: received.body)
       // Claims are documented for both statuses.
       if status == 401 || status == 403,
         let challenge = ClaimsChallenge(wwwAuthenticate: fields[values: .wwwAuthenticate])

@@ -72,9 +72,8 @@ public final class GraphClient: Sendable {
   public func photo() async throws(GraphError) -> Data? {
     do throws(GraphError) {
       return try await get("/me/photo/$value").body
-    } catch {
-      let codes = [error.graphCode] + error.innerCodes
-      guard error.code == .notFound, codes.contains("ImageNotFound") else { throw error }
+    } catch  where error.code == .notFound {
+      // Its own code has changed several times.
       return nil
     }
   }
@@ -102,10 +101,10 @@ public final class GraphClient: Sendable {
 
   /// Reads a list page by page to its end.
   ///
-  /// The next page is read from the URL that Graph returns, if it has the same origin.
+  /// The next page is read with GET from the URL that Graph returns, if it has the same origin.
   public func pages(of path: String) -> GraphPages { pages(of: GraphRequest(path)) }
 
-  /// Reads a list page by page, each with the header fields of the request.
+  /// Reads a list page by page. The request gets the first page. The next pages are read with GET and its header fields.
   public func pages(of request: GraphRequest) -> GraphPages { GraphPages(client: self, request: request) }
 
   /// Sends several requests at once (JSON batching), 20 at a time.

@@ -1,8 +1,8 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import HTTPSupport
 import HTTPTypes
 public import IdentityClient
-import TokenCache
+public import TokenCache
 
 /// Why a request to Microsoft Graph failed.
 public struct GraphError: Error, Sendable, CustomStringConvertible {
@@ -49,8 +49,14 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
   public var advice: String?
   /// Graph's own code, such as `Authorization_RequestDenied`.
   public var graphCode: String?
-  /// The codes inside of that one, the most specific last.
-  public var innerCodes: [String] = []
+  /// What the error is about, such as the name of a property.
+  public var target: String?
+  /// The errors behind this one, such as one for each invalid property.
+  public var details: [Detail] = []
+  /// The service's own description of the cause, as it was sent. Its members depend on the service.
+  public var innerError: JSONObject?
+  /// The response's body as it was sent, also one that is not JSON. It may contain personal data.
+  public var body: Data?
   /// Graph's id of the request, for support.
   public var requestID: String?
   /// The client's id of the request.
@@ -65,6 +71,22 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
     self.code = code
     self.message = message
     self.advice = advice
+  }
+
+  /// One of several errors behind an error.
+  public struct Detail: Sendable, Hashable {
+    public var code: String?
+    public var message: String?
+    /// What it is about, such as the name of a property.
+    public var target: String?
+  }
+
+  /// The codes in ``innerError``, the most specific last.
+  public var innerCodes: [String] { innerLevels.compactMap { $0.text("code") } }
+
+  /// Real errors are nested only a few levels deep.
+  private var innerLevels: some Sequence<JSONObject> {
+    sequence(first: innerError ?? [:]) { $0.member("innererror")?.objectValue }.prefix(10)
   }
 
   public var description: String {
@@ -96,18 +118,21 @@ extension GraphError {
     transportError = error
   }
 
-  /// Makes an error of a response without success: `{"error": {"code", "message", "innerError": {…}}}`, where `innerError`
-  /// has other spellings and may be nested.
-  init(status: Int, fields: HTTPFields, body: JSONValue?) {
-    let outermost = body?.objectValue?["error"]?.objectValue
-    let levels = sequence(first: outermost ?? [:]) { ($0["innerError"] ?? $0["innererror"])?.objectValue }
-    func texts(_ name: String) -> [String] {
-      // Real errors are nested only a few levels deep.
-      levels.prefix(10).compactMap { $0[name]?.stringValue?.printable(limit: 200) }
-    }
-    let explanation = outermost?["message"]?.stringValue?.printable() ?? ""
+  /// Makes an error of a response without success.
+  ///
+  /// Graph's own form is `{"error": {"code", "message", "target", "details": […], "innerError": {…}}}`. Services behind it and
+  /// gateways before it send others: `odata.error`, a message in an object or in JSON of its own, the members of OAuth or of
+  /// RFC 9457, or a text.
+  init(status: Int, fields: HTTPFields, body: Data) {
+    let members = (try? decodeGraphJSON(JSONValue.self, from: body))?.objectValue ?? [:]
+    let error = (members.member("error") ?? members.member("odata.error"))?.objectValue ?? members
+    let details = (error.member("details") ?? error.member("errors"))?.arrayValue ?? []
+    let reasons = details.prefix(100).compactMap(\.objectValue)
+    let isText = fields[.contentType]?.lowercased().hasPrefix("text/plain") ?? false
+    let text: String? = isText ? String(decoding: body, as: UTF8.self) : nil
     let message =
-      explanation.isEmpty ? "Graph responded with status \(status) and no explanation." : explanation
+      error.explanation ?? reasons.first?.explanation ?? text.nonBlank?.printable()
+      ?? "Graph responded with status \(status) and no explanation."
     switch status {
     case 300..<400:
       self.init(.redirected, "Graph redirects to another URL (status \(status)), which is not followed.")
@@ -122,14 +147,43 @@ extension GraphError {
     default: self.init(.requestRefused, message)
     }
     httpStatus = status
-    let codes = texts("code")
-    graphCode = codes.first
-    innerCodes = Array(codes.dropFirst())
-    requestID = fields.value(of: "request-id")?.printable(limit: 200) ?? texts("request-id").first
+    self.body = body
+    graphCode = error.text("code") ?? error.text("error")
+    target = error.text("target")
+    self.details = reasons.map {
+      Detail(code: $0.text("code"), message: $0.explanation, target: $0.text("target"))
+    }
+    innerError = error.member("innererror")?.objectValue
+    requestID =
+      fields.value(of: "request-id")?.printable(limit: 200)
+      ?? ([error] + innerLevels).compactMap { $0.text("request-id") }.first
     if code == .throttled || code == .serviceUnavailable, let pause = fields.secondsToWait {
       retryAfter = .seconds(pause)
       advice = "Try again in \(Int(pause.rounded(.up))) seconds."
     }
+  }
+}
+
+extension JSONObject {
+  /// The member of that name, whose case differs between services.
+  fileprivate func member(_ name: String) -> JSONValue? {
+    self[name] ?? first { $0.key.lowercased() == name }?.value
+  }
+
+  fileprivate func text(_ name: String) -> String? {
+    member(name)?.stringValue.nonBlank?.printable(limit: 200)
+  }
+
+  /// The message, a sentence for people.
+  fileprivate var explanation: String? {
+    let names = ["message", "error_description", "detail", "title"]
+    return names.lazy.compactMap { name -> String? in
+      let value = member(name)
+      let single = value?.objectValue?.member("value") ?? value
+      guard let text = single?.stringValue.nonBlank else { return nil }
+      let inner = try? decodeGraphJSON(JSONValue.self, from: Data(text.utf8)).objectValue
+      return (inner?.member("message")?.stringValue ?? text).printable()
+    }.first
   }
 }
 

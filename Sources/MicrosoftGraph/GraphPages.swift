@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPSupport
+import HTTPTypes
 import IdentityClient
 public import TokenCache
 
@@ -52,29 +53,43 @@ public struct GraphPages: AsyncSequence, Sendable {
       guard let members = try response.json().objectValue, let items = members["value"]?.arrayValue else {
         throw response.failure(.invalidResponse, "Graph's response is not a list.")
       }
-      if let link = members["@odata.nextLink"] {
+      // Relative links are relative to the context (OData JSON Format 4.01 section 4.3).
+      let context = members["@odata.context"]?.stringValue.nonBlank
+      let base = context.flatMap { URL(escaping: $0, relativeTo: url) } ?? url
+      switch members["@odata.nextLink"] {
+      case nil, .null?, ""?: break
+      case .some(let link):
         do throws(GraphError) {
-          request.path = try nextURL(link, after: url, response).absoluteString
+          let next = link.stringValue.flatMap { URL(escaping: $0, relativeTo: base) }
+          request.path = try checked(next, after: url, response).absoluteString
           request.query = [:]
+          request.method = .get
+          request.body = nil
+          request.headers[.contentType] = nil
           self.state = .success(request)
         } catch {
           self.state = .failure(error)
         }
       }
+      let deltaLink = members["@odata.deltaLink"]?.stringValue.nonBlank
       return GraphPage(
-        items: items, deltaLink: members["@odata.deltaLink"]?.stringValue, response: response)
+        items: items, deltaLink: deltaLink.flatMap { URL(escaping: $0, relativeTo: base)?.absoluteString },
+        response: response)
     }
 
-    private func nextURL(
-      _ link: JSONValue, after url: URL, _ response: GraphResponse
+    private func checked(
+      _ next: URL?, after url: URL, _ response: GraphResponse
     ) throws(GraphError) -> URL {
-      guard let next = link.stringValue.flatMap({ URL(escaping: $0) }) else {
-        throw response.failure(.invalidResponse, "Invalid link to the next page.")
-      }
-      guard let host = HTTPSAddress(next)?.host, host == HTTPSAddress(url)?.host else {
-        let host = (next.host ?? "no host").printable(limit: 200)
+      guard let next else { throw response.failure(.invalidResponse, "Invalid link to the next page.") }
+      guard let host = HTTPSAddress(next)?.host else {
         throw response.failure(
-          .hostNotAllowed, "The list continues at another host (\(host)), which gets no token.")
+          .hostNotAllowed,
+          "The link to the next page is not https, or has a user name, so it gets no token.")
+      }
+      guard host == HTTPSAddress(url)?.host else {
+        throw response.failure(
+          .hostNotAllowed,
+          "The list continues at another host (\(host.printable(limit: 200))), which gets no token.")
       }
       guard !visited.contains(next) else {
         throw response.failure(.invalidResponse, "The list's next link is that of an earlier page.")

@@ -29,7 +29,8 @@ public struct GraphResponse: Sendable {
     } catch {
       let expected = T.self == JSONValue.self ? "JSON" : "the JSON of a \(T.self)"
       switch error as? ForeignJSONError {
-      case .none, .notAnObject: throw failure(.invalidResponse, "Graph's response is not \(expected).")
+      case nil, .notAnObject, .notANumber, .equalNames:
+        throw failure(.invalidResponse, "Graph's response is not \(expected).")
       case .some(let limit):
         throw failure(
           .invalidResponse, "Graph's response exceeds a limit: \(limit).",
@@ -41,16 +42,19 @@ public struct GraphResponse: Sendable {
   func failure(_ code: GraphError.Code, _ message: String, advice: String? = nil) -> GraphError {
     var error = GraphError(code, message, advice: advice)
     error.httpStatus = status
+    error.body = body
     error.requestID = requestID
     error.clientRequestID = clientRequestID
     return error
   }
 }
 
-/// Decodes JSON from or for Graph, after a check that it does not exhaust memory or stack.
+/// Decodes JSON from or for Graph, within limits.
 func decodeGraphJSON<T: Decodable>(_ type: T.Type, from json: Data) throws -> T {
-  try JSONLimits.graph.check(json)
-  return try JSONDecoder().decode(type, from: json)
+  let value = try JSONValue(foreign: json, within: .graph)
+  if let value = value as? T { return value }
+  // `JSONDecoder` refuses half a surrogate pair, which the reader has replaced.
+  return try JSONDecoder().decode(type, from: Data(JSONWriter.bytes(of: value, within: .graph)))
 }
 
 extension JSONLimits {

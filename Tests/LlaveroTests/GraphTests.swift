@@ -130,5 +130,9 @@ struct GraphTests {
     lab.clearFaults()
     lab.inject(LabFault(.graph, status: 401, body: "{}"))
     try tool("me").exits(3, saying: "llavero login")
+    let details = #"[{"code":"x","target":"mail","message":"Taken."},{"message":"Too long."}]"#
+    lab.inject(
+      LabFault(.graph, status: 400, body: #"{"error":{"code":"c","message":"No.","details":\#(details)}}"#))
+    try tool("me").exits(1, saying: "No. (c): mail: Taken.; Too long.")
   }
 }

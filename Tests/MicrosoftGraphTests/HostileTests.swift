@@ -30,7 +30,7 @@ struct HostileTests {
   @Test(
     .conformance(73),
     arguments: [
-      "<html><script>alert(1)</script>", "", "null", "[]", #"{"error":"invalid"}"#, #"{"error":{}}"#,
+      "<html><script>alert(1)</script>", "", "null", "[]", #"{"error":""}"#, #"{"error":{}}"#,
       #"{"error":{"code":5,"message":["x"],"innerError":7}}"#, "\u{1b}[31m", #"{"error":{"message":""}}"#,
       String(repeating: #"{"error":"#, count: 100_000),
     ].abbreviated)
@@ -40,6 +40,68 @@ struct HostileTests {
     let error = try #require(await expectGraphError(.requestRefused) { try await test.graph().me() })
     #expect(error.message == "Graph responded with status 418 and no explanation.")
     #expect(error.graphCode == nil)
+    #expect(error.body == Data(body.utf8))
+  }
+
+  private static let json = "application/json"
+
+  @Test(
+    .conformance(73), .fault("shapes of errors"),
+    arguments: [
+      (json, #"{"error":{"code":"c","message":"No."}}"#),
+      (json, #"{"error":{"code":"c","message":{"lang":"en-US","value":"No."}}}"#),
+      (json, #"{"odata.error":{"code":"c","message":{"lang":"en-US","value":"No."}}}"#),
+      (json, #"{"error":{"code":"c","message":"{\r\n \"_version\": 3,\r\n \"Message\": \"No.\"}"}}"#),
+      (json, #"{"Error":{"Code":"c","Message":"No."}}"#), (json, #"{"code":"c","message":"No."}"#),
+      (json, #"{"error":"c","error_description":"No."}"#),
+      (json, #"{"error":{"code":"c","message":"","details":[{"code":"d","message":"No."}]}}"#),
+      ("application/problem+json", #"{"code":"c","title":"Bad","status":400,"detail":"No."}"#),
+      (json, #"{"statusCode":400,"message":"No."}"#), (json, #"{"errors":[{"message":"No."}]}"#),
+      ("text/plain; charset=utf-8", "No."),
+    ])
+  func `The errors of all services have their code and message`(_ type: String, _ body: String) async throws {
+    lab.inject(LabFault(.graph, status: 400, headers: ["Content-Type": type], body: body))
+    let error = try #require(await expectGraphError(.requestRefused) { try await test.graph().me() })
+    #expect(error.message == "No.")
+    #expect(error.graphCode == (body.contains(#""c""#) ? "c" : nil))
+    #expect(error.body == Data(body.utf8))
+  }
+
+  @Test(.conformance(73), .fault("shapes of errors"))
+  func `An error has all that Graph says, alone and in a batch`() async throws {
+    let body =
+      #"{"error":{"code":"Request_BadRequest","message":"No.","target":"user","details":["#
+      + #"{"code":"ObjectConflict","target":"mail","message":"Taken."},{"code":"x"},7],"#
+      + #""innerError":{"code":"i","date":"2026-11-28T12:00:00","request-id":"r","retry":true}}}"#
+    lab.inject(LabFault(.graph, status: 400, body: body))
+    let alone = await expectGraphError(.requestRefused) { try await test.graph().me() }
+    lab.inject(LabFault(.batchItem, status: 400, body: body))
+    let batched = try await test.graph().batch([GraphBatchRequest(id: "a", GraphRequest("/me"))])
+    for error in try [alone, batched[0].error].map({ try #require($0) }) {
+      #expect(error.target == "user")
+      #expect(error.details.map(\.code) == ["ObjectConflict", "x"])
+      #expect(error.details.map(\.message) == ["Taken.", nil])
+      #expect(error.details.map(\.target) == ["mail", nil])
+      #expect(error.innerError?["retry"] == .bool(true))
+      #expect(error.innerCodes == ["i"])
+      let sent = try JSONDecoder().decode(JSONObject.self, from: #require(error.body))
+      #expect(sent == (try JSONDecoder().decode(JSONObject.self, from: Data(body.utf8))))
+    }
+  }
+
+  @Test(.fault("half surrogate"))
+  func `Half a surrogate pair hides neither a page nor an error`() async throws {
+    struct Mail: Decodable { let subject: String }
+    struct List: Decodable { let value: [Mail] }
+    let text = #"cut off \ud83d"#
+    lab.inject(LabFault(.graph, count: 2, body: #"{"value":[{"subject":"\#(text)"}]}"#))
+    let response = try await test.graph().get("/me/messages")
+    #expect(try response.decode(List.self).value.map(\.subject) == ["cut off \u{FFFD}"])
+    var pages = try test.graph().pages(of: "/me/messages").makeAsyncIterator()
+    #expect(try await pages.next()?.items == [.object(["subject": "cut off \u{FFFD}"])])
+    lab.inject(LabFault(.graph, status: 400, body: #"{"error":{"message":"\#(text)"}}"#))
+    let error = await expectGraphError(.requestRefused) { try await test.graph().me() }
+    #expect(error?.message == "cut off \u{FFFD}")
   }
 
   @Test(.conformance(73)) func `Both spellings of innerError and nested ones are read`() async throws {

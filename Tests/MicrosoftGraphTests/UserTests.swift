@@ -45,15 +45,18 @@ struct UserTests {
     #expect(try await GraphLab(user: "bob").graph().photo() == nil)
   }
 
-  @Test(.conformance(73)) func `Only a missing photo is not an error`() async throws {
-    let graph = try test.graph()
-    lab.inject(LabFault(.graph, status: 404, body: #"{"error":{"code":"ErrorInvalidUser"}}"#))
-    await expectGraphError(.notFound) { try await graph.photo() }
-    lab.inject(
-      LabFault(
-        .graph, status: 404,
-        body: #"{"error":{"code":"NotFound","message":"","innererror":{"code":"ImageNotFound"}}}"#))
-    #expect(try await graph.photo() == nil)
+  @Test(
+    .conformance(73), .fault("no photo"),
+    arguments: [
+      "ImageNotFound", "ErrorItemNotFound", "ErrorEntityNotFound", "itemNotFound", "ResourceNotFound",
+      "Request_ResourceNotFound", "GetUserPhoto", "NotFound", "",
+    ])
+  func `A photo that is not found is none, whatever Graph's code`(_ code: String) async throws {
+    let body = #"{"error":{"code":"\#(code)","message":"The photo wasn't found."}}"#
+    lab.inject(LabFault(.graph, status: 404, body: body))
+    #expect(try await test.graph().photo() == nil)
+    lab.inject(LabFault(.graph, status: 400, body: body))
+    await expectGraphError(.requestRefused) { try await test.graph().photo() }
   }
 
   @Test(.conformance(73)) func `Any path and method work, also without a response body`() async throws {

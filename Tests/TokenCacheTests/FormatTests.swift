@@ -110,7 +110,7 @@ struct FormatTests {
   }
 
   @Test(arguments: [
-    #"{"a":1e999}"#, #"{"a":-1e999}"#, #"{"a":"\ud800"}"#, #"{"a":"\udc00\ud800"}"#,
+    #"{"a":1e999}"#, #"{"a":-1e999}"#, #"{"\ud800":1,"\udc00":2}"#,
   ])
   func `Some JSON that the grammar allows is refused`(_ json: String) {
     #expect(throws: CacheError.self) { try CacheDocument(json) }

@@ -37,6 +37,13 @@ struct FormatVectorTests {
       row["shard"] = .string(id.rawValue)
       row["lock_file"] = .string("\(sha256Hex(group.name).prefix(32)).lock")
     },
+    Named("documents") { row in
+      let text = Data(try row.string("text").utf8)
+      (row["reads"], row["writes"]) = (nil, nil)
+      guard let document = try? CacheDocument(json: text) else { return }
+      row["reads"] = .object(try JSONObject(foreign: text, within: .cache))
+      row["writes"] = .string(String(decoding: try document.json(), as: UTF8.self))
+    },
     Named("keys") { row in
       row["key"] = .string(key(try section(row), try row.object("record")))
     },
@@ -78,7 +85,9 @@ struct FormatVectorTests {
   ]
 
   @Test(
-    .fault("two families", "openid alone", "import beside", "other reader", "older import"), arguments: files)
+    .fault(
+      "two families", "openid alone", "import beside", "other reader", "older import", "half surrogate"),
+    arguments: files)
   func `The code produces the results of the format's test vectors`(_ file: Named<Rule>) async throws {
     let url = SharedFiles.repository.appendingPathComponent("Tests/Data/cache-format/\(file.name).json")
     let rows = try JSONDecoder().decode([JSONObject].self, from: Data(contentsOf: url))

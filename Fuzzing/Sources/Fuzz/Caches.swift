@@ -6,7 +6,9 @@ import FoundationEssentials
 @Sendable func fuzzShard(_ input: Data) {
   if let object = try? JSONObject(foreign: input, within: .cache) {
     let expected = try? JSONDecoder().decode(JSONObject.self, from: input)
-    require(object == expected, "JSONDecoder reads something else.")
+    // It refuses half a surrogate pair.
+    let mayDiffer = expected == nil && String(decoding: input, as: UTF8.self).contains(/\\u[dD][89a-fA-F]/)
+    require(object == expected || mayDiffer, "JSONDecoder reads something else.")
   }
   guard let document = try? CacheDocument(json: input) else { return }
   guard let written = try? document.json() else { fatalError("What was read cannot be written.") }

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The limits for a JSON text from outside.
 ///
-/// They are checked before or while the text is parsed: a value of two bytes takes up to a hundred times as much memory,
+/// They are checked while the text is parsed: a value of two bytes takes up to a hundred times as much memory,
 /// and a recursive parser recurses as deep as the text is nested.
 package struct JSONLimits: Sendable {
   /// The longest text, in bytes.
@@ -29,6 +29,7 @@ package struct JSONLimits: Sendable {
 package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertible {
   case notAnObject
   case notANumber
+  case equalNames
   case tooLarge(limit: Int)
   case tooDeep(limit: Int)
   case tooManyValues(limit: Int)
@@ -38,39 +39,10 @@ package enum ForeignJSONError: Error, Sendable, Hashable, CustomStringConvertibl
     switch self {
     case .notAnObject: "the text is not a JSON object"
     case .notANumber: "JSON cannot represent a number in it"
+    case .equalNames: "two names in it are equal without their halves of surrogate pairs"
     case .tooLarge(let limit): "the text is larger than \(limit >> 20) MiB"
     case .tooDeep(let limit): "the JSON is nested deeper than \(limit) levels"
     case .tooManyValues(let limit): "the JSON holds more than \(limit) values"
-    }
-  }
-}
-
-extension JSONLimits {
-  /// Counts without parsing: invalid JSON is left to the parser.
-  package func check(_ json: Data) throws(ForeignJSONError) {
-    guard json.count <= size else { throw .tooLarge(limit: size) }
-    let bytes = json.span
-    var (depth, values, isInString) = (0, 0, false)
-    var index = 0
-    while index < bytes.count {
-      if isInString { index = JSONString.endOfPlainText(in: bytes, from: index) }
-      guard index < bytes.count else { break }
-      switch bytes[index] {
-      // The parser would also accept UTF-16 and UTF-32, which this does not understand.
-      case 0: throw .notAnObject
-      case UInt8(ascii: "\""): isInString.toggle()
-      case UInt8(ascii: "\\") where isInString: index += 1
-      case _ where isInString: break
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
-        depth += 1
-        values += 1
-        guard depth <= self.depth else { throw .tooDeep(limit: self.depth) }
-      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      case UInt8(ascii: ","): values += 1
-      default: break
-      }
-      guard values <= self.values else { throw .tooManyValues(limit: self.values) }
-      index += 1
     }
   }
 }

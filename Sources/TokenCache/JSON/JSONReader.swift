@@ -1,34 +1,54 @@
 package import FoundationEssentials
 
 extension JSONObject {
-  /// Reads a JSON object from outside: UTF-8 (RFC 8259), with or without a byte-order mark and commas after the last member
-  /// or element, within `limits`.
-  package init(foreign json: Data, within limits: JSONLimits) throws(ForeignJSONError) {
+  /// Reads a JSON object, as ``JSONValue/init(foreign:within:keepsSurrogates:)`` reads any value.
+  package init(
+    foreign json: Data, within limits: JSONLimits, keepsSurrogates: Bool = false
+  ) throws(ForeignJSONError) {
+    let value = try JSONValue(foreign: json, within: limits, keepsSurrogates: keepsSurrogates)
+    guard case .object(let members) = value else { throw .notAnObject }
+    self = members
+  }
+}
+
+extension JSONValue {
+  /// Reads JSON from outside: UTF-8 (RFC 8259), with or without a byte-order mark and commas after the last member or
+  /// element, within `limits`.
+  ///
+  /// Half of an escaped surrogate pair is read as U+FFFD, or is kept in a ``utf16(_:)``. A name always has U+FFFD.
+  package init(
+    foreign json: Data, within limits: JSONLimits, keepsSurrogates: Bool = false
+  ) throws(ForeignJSONError) {
     guard json.count <= limits.size else { throw .tooLarge(limit: limits.size) }
-    var reader = JSONReader(json: json, limits: limits)
+    var reader = JSONReader(json: json, limits: limits, keepsSurrogates: keepsSurrogates)
     let bytes = json.span
     if json.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
-    guard try reader.nextByte(bytes) == UInt8(ascii: "{") else { throw .notAnObject }
-    self = try reader.object(bytes)
+    self = try reader.value(bytes)
     reader.skipSpace(bytes)
     guard reader.position == bytes.count else { throw .notAnObject }
   }
 }
 
-/// `JSONDecoder` takes ten times as long, most of it to find out by trial what each value is. It is used only for strings
-/// with escapes and for numbers that are not small integers, one by one.
+/// `JSONDecoder` takes ten times as long, most of it to find out by trial what each value is. It is used only for numbers
+/// that are not small integers, one by one.
 private struct JSONReader {
   let json: Data
   let limits: JSONLimits
+  let keepsSurrogates: Bool
   var position = 0
   var values = 0
   var depth = 0
+  /// Whether a name has U+FFFD in the place of a surrogate, so that another one may be equal to it now.
+  var hasChangedName = false
   /// The members of the objects that are being read, the innermost one's last.
   var members: [(name: String, value: JSONValue)] = []
 
   mutating func value(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
     switch try nextByte(bytes) {
-    case UInt8(ascii: "\""): return .string(try string(bytes))
+    case UInt8(ascii: "\""):
+      let text = try string(bytes)
+      if case .utf16 = text, !keepsSurrogates { return .string(text.stringValue ?? "") }
+      return text
     case UInt8(ascii: "{"): return .object(try object(bytes))
     case UInt8(ascii: "["): return .array(try array(bytes))
     case UInt8(ascii: "t"): return try literal("true", .bool(true), bytes)
@@ -47,9 +67,10 @@ private struct JSONReader {
       repeat {
         guard try nextByte(bytes) == UInt8(ascii: "\"") else { throw .notAnObject }
         let name = try string(bytes)
+        if case .utf16 = name { hasChangedName = true }
         guard try nextByte(bytes) == UInt8(ascii: ":") else { throw .notAnObject }
         position += 1
-        members.append((name, try value(bytes)))
+        members.append((name.stringValue ?? "", try value(bytes)))
       } while try hasMore(bytes, until: UInt8(ascii: "}"))
     }
     depth -= 1
@@ -57,7 +78,8 @@ private struct JSONReader {
     // Of several members with one name the first one is stored last, and stays.
     while members.count > start {
       let (name, value) = members.removeLast()
-      object[name] = value
+      let isRepeated = object.updateValue(value, forKey: name) != nil
+      if isRepeated, hasChangedName { throw .equalNames }
     }
     return object
   }
@@ -101,18 +123,57 @@ private struct JSONReader {
     return true
   }
 
-  mutating func string(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> String {
-    let start = position + 1
-    var end = JSONString.endOfPlainText(in: bytes, from: start)
-    let hasEscapes = end < bytes.count && bytes[end] == UInt8(ascii: "\\")
-    while end < bytes.count, bytes[end] == UInt8(ascii: "\\") {
-      end = JSONString.endOfPlainText(in: bytes, from: min(end + 2, bytes.count))
+  /// A ``JSONValue/string(_:)`` or a ``JSONValue/utf16(_:)``.
+  mutating func string(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
+    var units: [UInt16] = []
+    var start = position + 1
+    while true {
+      let end = JSONString.endOfPlainText(in: bytes, from: start)
+      guard end < bytes.count, let span = try? UTF8Span(validating: bytes.extracting(start..<end)) else {
+        throw .notAnObject
+      }
+      let text = String(copying: span)
+      switch bytes[end] {
+      case UInt8(ascii: "\"") where start == position + 1:
+        position = end + 1
+        return .string(text)
+      case UInt8(ascii: "\""):
+        position = end + 1
+        units += text.utf16
+        return String(validating: units, as: UTF16.self).map(JSONValue.string) ?? .utf16(units)
+      case UInt8(ascii: "\\"):
+        units += text.utf16
+        start = end + 1
+        units.append(try escape(bytes, &start))
+      default: throw .notAnObject
+      }
     }
-    guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { throw .notAnObject }
-    position = end + 1
-    if hasEscapes { return try decode(String.self, start - 1...end) }
-    guard let text = try? UTF8Span(validating: bytes.extracting(start..<end)) else { throw .notAnObject }
-    return String(copying: text)
+  }
+
+  /// What follows a backslash at `index`, which is moved behind it.
+  func escape(_ bytes: Span<UInt8>, _ index: inout Int) throws(ForeignJSONError) -> UInt16 {
+    guard index < bytes.count else { throw .notAnObject }
+    let byte = bytes[index]
+    index += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return UInt16(byte)
+    case UInt8(ascii: "b"): return 0x08
+    case UInt8(ascii: "f"): return 0x0C
+    case UInt8(ascii: "n"): return 0x0A
+    case UInt8(ascii: "r"): return 0x0D
+    case UInt8(ascii: "t"): return 0x09
+    case UInt8(ascii: "u"):
+      var unit: UInt16 = 0
+      for _ in 0..<4 {
+        guard index < bytes.count, let digit = Character(Unicode.Scalar(bytes[index])).hexDigitValue else {
+          throw .notAnObject
+        }
+        unit = unit << 4 | UInt16(digit)
+        index += 1
+      }
+      return unit
+    default: throw .notAnObject
+    }
   }
 
   mutating func number(_ bytes: Span<UInt8>) throws(ForeignJSONError) -> JSONValue {
@@ -132,14 +193,8 @@ private struct JSONReader {
       return .integer(isNegative ? -number : number)
     }
     guard position > first else { throw .notAnObject }
-    return try decode(JSONValue.self, first...position - 1)
-  }
-
-  func decode<Value: Decodable>(
-    _ type: Value.Type, _ range: ClosedRange<Int>
-  ) throws(ForeignJSONError) -> Value {
-    let part = json[(json.startIndex + range.lowerBound)...(json.startIndex + range.upperBound)]
-    guard let value = try? JSONDecoder().decode(type, from: part) else { throw .notAnObject }
+    let part = json[(json.startIndex + first)..<(json.startIndex + position)]
+    guard let value = try? JSONDecoder().decode(JSONValue.self, from: part) else { throw .notAnObject }
     return value
   }
 

@@ -14,11 +14,20 @@ public enum JSONValue: Sendable, Hashable {
   /// A number beyond the range of a decimal.
   case double(Double)
   case string(String)
+  /// A string with half a surrogate pair, which no `String` can have, such as a name that another program has cut off. Only
+  /// records of the cache have one, so that a rewrite keeps it.
+  case utf16([UInt16])
   case array([JSONValue])
   case object(JSONObject)
 
-  /// The text of a string, `nil` for every other kind of value.
-  public var stringValue: String? { if case .string(let text) = self { text } else { nil } }
+  /// The text of a string, with U+FFFD for half a surrogate pair; `nil` for every other kind of value.
+  public var stringValue: String? {
+    switch self {
+    case .string(let text): text
+    case .utf16(let units): String(decoding: units, as: UTF16.self)
+    default: nil
+    }
+  }
 
   /// The members of an object, `nil` for every other kind of value.
   public var objectValue: JSONObject? {
@@ -37,7 +46,7 @@ public enum JSONValue: Sendable, Hashable {
     case .decimal(let number): Double(number.description)
     case .double(let number): number
     case .string(let text): Double(text)
-    case .null, .bool, .array, .object: nil
+    case .null, .bool, .utf16, .array, .object: nil
     }
   }
 }
@@ -74,6 +83,7 @@ extension JSONValue: Codable {
     case .decimal(let number): try container.encode(number)
     case .double(let number): try container.encode(number)
     case .string(let text): try container.encode(text)
+    case .utf16: try container.encode(stringValue)
     case .array(let elements): try container.encode(elements)
     case .object(let members): try container.encode(members)
     }

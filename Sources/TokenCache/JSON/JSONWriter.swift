@@ -15,10 +15,10 @@ package struct JSONWriter {
   /// - Throws: What a reader with these limits would throw; ``ForeignJSONError/notANumber`` for a number that JSON cannot
   ///   represent.
   package static func bytes(
-    of members: JSONObject, within limits: JSONLimits
+    of value: JSONValue, within limits: JSONLimits
   ) throws(ForeignJSONError) -> [UInt8] {
     var writer = JSONWriter(limits: limits)
-    try writer.write(.object(members))
+    try writer.write(value)
     guard writer.bytes.count <= limits.size else { throw .tooLarge(limit: limits.size) }
     return writer.bytes
   }
@@ -32,6 +32,7 @@ package struct JSONWriter {
       guard let number = try? JSONEncoder().encode(value) else { throw .notANumber }
       bytes += number
     case .string(let text): write(text)
+    case .utf16(let units): write(units)
     case .array(let elements):
       try enter(elements.count)
       bytes.append(UInt8(ascii: "["))
@@ -74,6 +75,19 @@ package struct JSONWriter {
     values += max(count, 1)
     guard depth <= limits.depth else { throw .tooDeep(limit: limits.depth) }
     guard values <= limits.values else { throw .tooManyValues(limit: limits.values) }
+  }
+
+  /// No UTF-8 has half a surrogate pair, so that all but plain ASCII is escaped.
+  private mutating func write(_ units: [UInt16]) {
+    bytes.append(UInt8(ascii: "\""))
+    for unit in units {
+      if let byte = UInt8(exactly: unit), byte < 0x7F, !JSONString.isSpecial(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += "\\u\(hex([UInt8(unit >> 8), UInt8(truncatingIfNeeded: unit)]))".utf8
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
   }
 
   private mutating func write(_ text: String) {

@@ -51,7 +51,7 @@ extension CacheDocument {
   public init(json: Data) throws(CacheError) {
     let sections: JSONObject
     do {
-      sections = try JSONObject(foreign: json, within: .cache)
+      sections = try JSONObject(foreign: json, within: .cache, keepsSurrogates: true)
     } catch {
       throw CacheError.damaged(error.description)
     }
@@ -107,7 +107,7 @@ extension CacheDocument {
 
   private func jsonBytes() throws(CacheError) -> [UInt8] {
     do {
-      return try JSONWriter.bytes(of: sections, within: .cache)
+      return try JSONWriter.bytes(of: .object(sections), within: .cache)
     } catch .notANumber {
       throw CacheError.damaged("a number in it cannot be written as JSON")
     } catch {

@@ -136,7 +136,7 @@ extension JSONValue {
   fileprivate var text: String? {
     switch self {
     case .null: nil
-    case .string(let text): text
+    case .string, .utf16: stringValue
     case .array(let elements):
       elements.isEmpty ? nil : elements.compactMap(\.text).joined(separator: ", ")
     case .bool, .integer, .decimal, .double, .object:
@@ -204,11 +204,15 @@ extension GraphError: ToolError {
       case .cancelled: .cancelled
       default: .error
       }
-    let details = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
-    let suffix = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
+    let names = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
+    var text = names.isEmpty ? message : "\(message) (\(names.joined(separator: ", ")))"
+    let reasons = details.prefix(10).compactMap { detail in
+      detail.message.map { [detail.target, $0].compactMap(\.self).joined(separator: ": ") }
+    }
+    if !reasons.isEmpty { text += ": \(reasons.joined(separator: "; "))" }
     let needsSignIn = exitCode == .interactionRequired
     return Failure(
-      code.rawValue, message + suffix, code: exitCode, advice: needsSignIn ? nil : advice,
+      code.rawValue, text, code: exitCode, advice: needsSignIn ? nil : advice,
       needsSignIn: needsSignIn)
   }
 }

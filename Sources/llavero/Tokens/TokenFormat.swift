@@ -68,11 +68,10 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// The version of kubectl's API that it asks for in the environment; the response must be of the same one.
   /// https://kubernetes.io/docs/reference/access-authn-authz/authentication/
   private static func kubernetesVersion() throws(Failure) -> String {
-    struct Request: Decodable { let apiVersion: String }
     let versions = ["v1beta1", "v1"].map { "client.authentication.k8s.io/" + $0 }
     let request = processEnvironment()["KUBERNETES_EXEC_INFO"] ?? ""
     if request.isEmpty { return versions[0] }
-    let asked = (try? JSONDecoder().decode(Request.self, from: Data(request.utf8)))?.apiVersion
+    let asked = try? JSONObject(foreign: Data(request.utf8), within: .response)["apiVersion"]?.stringValue
     if let asked, versions.contains(asked) { return asked }
     throw Failure(
       "invalid_exec_info", "KUBERNETES_EXEC_INFO asks for an unknown version.", code: .usage,
