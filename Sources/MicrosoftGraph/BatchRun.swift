@@ -208,10 +208,12 @@ struct BatchRun {
     }
     let body = members?["body"]
     let isSuccess = (200..<400).contains(status)
-    let sent = body.flatMap { try? JSONEncoder().encode($0) } ?? Data()
+    // What is not JSON is Base64 here.
+    let sent =
+      body?.stringValue.flatMap { Data(base64Encoded: $0) } ?? body.flatMap { try? JSONEncoder().encode($0) }
     return GraphBatchResponse(
       id: item.id, status: status, headers: fields, body: body,
-      error: isSuccess ? nil : GraphError(status: status, fields: fields, body: sent))
+      error: isSuccess ? nil : GraphError(status: status, fields: fields, body: sent ?? Data()))
   }
 
   private static func failedDependency(of item: GraphBatchRequest) -> GraphBatchResponse {

@@ -55,7 +55,7 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
   public var details: [Detail] = []
   /// The service's own description of the cause, as it was sent. Its members depend on the service.
   public var innerError: JSONObject?
-  /// The response's body as it was sent, also one that is not JSON. It may contain personal data.
+  /// The response's body as it was sent, also one that is not JSON; `nil` for a redirect. It may contain personal data.
   public var body: Data?
   /// Graph's id of the request, for support.
   public var requestID: String?
@@ -147,7 +147,8 @@ extension GraphError {
     default: self.init(.requestRefused, message)
     }
     httpStatus = status
-    self.body = body
+    // That of a redirect may have the URL, which may be as good as a token.
+    if code != .redirected { self.body = body }
     graphCode = error.text("code") ?? error.text("error")
     target = error.text("target")
     self.details = reasons.map {
