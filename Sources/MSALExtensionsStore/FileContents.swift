@@ -86,6 +86,12 @@ enum FileContents {
     return unsafe stat(path, &status) == 0 && status.st_mode & 0o044 != 0
   }
 
+  /// Whether a file has more than so many bytes.
+  static func hasMore(than size: Int, _ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > size
+  }
+
   static func hasDirectory(_ path: String) -> Bool { unsafe access(parentDirectory(of: path), F_OK) == 0 }
 
   /// Makes the directory of a file, closed to others, and those above it.

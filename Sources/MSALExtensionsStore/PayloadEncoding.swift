@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import TokenCache
 
 /// The encoding of a serialized cache in an item or a file.
@@ -12,8 +13,6 @@ public struct PayloadEncoding: Sendable, Hashable {
   public static let json = PayloadEncoding(isBase64: false)
   /// Base64: MSAL.NET, Go and Java.
   public static let base64 = PayloadEncoding(isBase64: true)
-
-  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Reads a payload of either encoding.
   ///
@@ -37,7 +36,7 @@ public struct PayloadEncoding: Sendable, Hashable {
         advice: "Azure CLI keeps service principals in the same item. It was not changed.")
     }
     guard var json = Data(base64Encoded: Data(text), options: .ignoreUnknownCharacters), !json.isEmpty,
-      json.drop(while: { Self.byteOrderMark.contains($0) || isSpace($0) }).first == UInt8(ascii: "{")
+      json.drop(while: { byteOrderMark.contains($0) || isSpace($0) }).first == UInt8(ascii: "{")
     else {
       throw CacheError(
         .damaged, "It is neither a JSON object nor the Base64 of one.",
@@ -52,7 +51,7 @@ public struct PayloadEncoding: Sendable, Hashable {
   func encode(_ document: CacheDocument) throws(CacheError) -> Data {
     var json = try document.withTimesAsStrings.json()
     defer { json.resetBytes(in: json.startIndex..<json.endIndex) }
-    let mark = Data(hasByteOrderMark ? Self.byteOrderMark : [])
+    let mark = Data(hasByteOrderMark ? byteOrderMark : [])
     return mark + (isBase64 ? json.base64EncodedData() : json)
   }
 }

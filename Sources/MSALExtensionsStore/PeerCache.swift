@@ -75,6 +75,14 @@ public struct PeerCache: Sendable, Hashable {
 
   /// Whether the file is also the signal of a keyring item, and so must stay.
   public var isSignalOfAnItem: Bool { signals.contains { $0.path == file } }
+
+  /// How to remove a file that cannot be moved, and what its programs do then; `nil` for an item.
+  package var removalAdvice: String? {
+    guard let file = file.map(shellQuoted) else { return nil }
+    let command = isSignalOfAnItem ? "shred \(file) && truncate -s 0 \(file)" : "shred -u \(file)"
+    let reason = "If it is not needed, or its own program cannot read it either, overwrite and remove it. "
+    return reason + (afterRemoval.map { $0 + " " } ?? "") + "Run: " + command
+  }
 }
 
 extension PeerCache {

@@ -7,7 +7,9 @@ public struct PeerFinding: Sendable, Hashable {
   public enum Kind: String, Sendable, CaseIterable {
     /// Plaintext tokens in a file.
     case plaintext
-    /// Such a file, with permissions that let others read it.
+    /// Plaintext secrets in a file that is no token cache of MSAL's, so that they cannot be moved.
+    case plaintextSecrets = "plaintext_secrets"
+    /// A file of plaintext, readable or damaged, with permissions that let others read it.
     case readableByOthers = "readable_by_others"
     /// A lock file whose holder has ended. Python and Node wait for it for ever.
     case staleLock = "stale_lock"
@@ -17,7 +19,7 @@ public struct PeerFinding: Sendable, Hashable {
     case duplicates
     /// Several items with the same attributes.
     case copies
-    /// The contents are not a cache.
+    /// The contents are not a cache, or too large for one. They may have tokens all the same.
     case damaged
   }
 
@@ -41,7 +43,7 @@ public struct PeerFinding: Sendable, Hashable {
       try PeerLock([path], users: "another program", timeout: .zero, cancellable).release()
     case .readableByOthers:
       guard unsafe chmod(path, 0o600) == 0 else { throw FileContents.failure("closed to others", path) }
-    case .plaintext, .orphanedRefreshTokens, .duplicates, .copies, .damaged: break
+    case .plaintext, .plaintextSecrets, .orphanedRefreshTokens, .duplicates, .copies, .damaged: break
     }
   }
 }
@@ -60,24 +62,31 @@ public struct PeerReport: Sendable {
   public var isPresent: Bool { contents.map { $0.copies > 0 } ?? true || !findings.isEmpty }
 }
 
+extension PeerReport {
+  /// Inspects a file whose contents are not read; `nil` if there is none, or only an empty list in it.
+  package init?(ofSecrets peer: PeerCache) {
+    guard let path = peer.file, FileContents.hasMore(than: 4, path) else { return nil }
+    let secrets = PeerFinding(
+      kind: .plaintextSecrets, path: path, detail: "Plaintext secrets of \(peer.users) in \(path).")
+    self.init(peer: peer, contents: nil, findings: [secrets] + PeerFinding.ofAccess(to: path))
+  }
+}
+
 extension MSALExtensionsCacheStore {
   /// Inspects the cache and its files without a lock and changes nothing. A damaged cache is a finding, not an error.
   public func inspect() async throws(CacheError) -> PeerReport {
     var findings = peer.lockFiles.compactMap(PeerFinding.init(staleLock:))
+    let access = PeerFinding.ofAccess(to: peer.file)
     do throws(CacheError) {
       let contents = try await contents()
       if let file = peer.file, contents.document.recordCount > 0 {
         findings.append(PeerFinding(kind: .plaintext, path: file, detail: "Plaintext tokens in \(file)."))
-        if FileContents.isReadableByOthers(file) {
-          findings.append(
-            PeerFinding(
-              kind: .readableByOthers, path: file, detail: "Its permissions let others read \(file)."))
-        }
       }
+      if contents.copies > 0 { findings += access }
       findings += PeerFinding.findings(in: contents)
       return PeerReport(peer: peer, contents: contents, findings: findings)
-    } catch  where error.code == .damaged {
-      findings.append(PeerFinding(kind: .damaged, path: peer.file, detail: error.message))
+    } catch  where [.damaged, .tooLarge].contains(error.code) {
+      findings += [PeerFinding(kind: .damaged, path: peer.file, detail: error.message)] + access
       return PeerReport(peer: peer, contents: nil, findings: findings)
     }
   }
@@ -89,6 +98,13 @@ extension PeerFinding {
     self.init(
       kind: .staleLock, path: path,
       detail: "\(path) was left behind by \(holder.description), which no longer runs.")
+  }
+
+  fileprivate static func ofAccess(to path: String?) -> [PeerFinding] {
+    guard let path, FileContents.isReadableByOthers(path) else { return [] }
+    return [
+      PeerFinding(kind: .readableByOthers, path: path, detail: "Its permissions let others read \(path).")
+    ]
   }
 
   fileprivate static func findings(in contents: PeerContents) -> [PeerFinding] {

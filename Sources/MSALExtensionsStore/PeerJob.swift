@@ -198,7 +198,8 @@ final class PeerJob: StoreBackend {
     } catch  where error.code == .damaged {
       throw CacheError(
         .damaged, "What \(peer.users) keeps in \(peer.place.description) cannot be used. \(error.message)",
-        advice: error.advice ?? "It was not changed. Let the program that wrote it repair or remove it.",
+        advice: peer.removalAdvice.map { "It was not changed. " + $0 } ?? error.advice
+          ?? "It was not changed. Let the program that wrote it repair or remove it.",
         underlyingError: error)
     }
   }

@@ -7,6 +7,8 @@ public import FoundationEssentials
 public struct PeerRegistry: Sendable {
   /// The caches, in the order in which they are listed.
   public let caches: [PeerCache]
+  /// Files with plaintext secrets of other programs that are no caches of MSAL's: they are reported, and cannot be moved.
+  public let secretFiles: [PeerCache]
 
   /// - Parameter environment: Names the user's directories: `HOME`, `XDG_DATA_HOME`, `AZURE_CONFIG_DIR`.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -37,6 +39,7 @@ public struct PeerRegistry: Sendable {
           [home + "/.gcm/msal/app.cache"], "app.cache",
           ["MsalClientID": credentialManager, credentialManager: "1.0.0.0"], label: "AppCache", .base64))
       + Self.azureauth(data: data + "/.IdentityService", plain: home + "/.azureauth")
+    secretFiles = Self.secretFiles(azure: azure, kubernetes: home + "/.kube/cache")
   }
 
   /// The cache with a name.
@@ -74,6 +77,34 @@ public struct PeerRegistry: Sendable {
         [cache + ".bin"], "my_schema_name", ["my_attr1": "foo", "my_attr2": "bar"], label: "", .json,
         lockFiles: [cache + ".bin.lockfile", directory + "/service_principal_entries.bin.lockfile"]),
     ]
+  }
+
+  /// Azure CLI's service principals; its tokens before version 2.30, which nothing uses any more; and the tokens of kubelogin, in
+  /// the form of Azure's before it had a persistent cache, and of int128's where it is not told to use the keyring.
+  private static func secretFiles(azure: String, kubernetes: String) -> [PeerCache] {
+    func file(_ name: String, _ users: String, _ path: String, _ afterRemoval: String) -> PeerCache {
+      PeerCache(
+        name: name, users: users, place: .file(path), encoding: .json, lockFiles: [],
+        afterRemoval: afterRemoval)
+    }
+    func files(_ program: String, _ users: String, _ isTokens: (String) -> Bool) -> [PeerCache] {
+      let directory = kubernetes + "/" + program
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+      return names.filter(isTokens).sorted().map {
+        file("\(program):\($0)", users, directory + "/" + $0, "\(users) asks for a new sign-in then.")
+      }
+    }
+    return [
+      file(
+        "azure-cli-service-principals", "Azure CLI", azure + "/service_principal_entries.json",
+        "Azure CLI asks for a new \"az login --service-principal\" then."),
+      file(
+        "azure-cli-adal", "Azure CLI before 2.30", azure + "/accessTokens.json",
+        "Azure CLI since 2.30 does not use them."),
+    ]
+      // The record of an account has no secret.
+      + files("kubelogin", "kubelogin (Azure)") { $0.hasSuffix(".json") && $0 != "auth.json" }
+      + files("oidc-login", "kubelogin (int128)") { !$0.hasSuffix(".lock") }
   }
 
   /// azure-identity for Python: an item for each name; `msal.cache` is the default.

@@ -447,6 +447,39 @@ struct DoctorTests {
     #expect(try home.contents(name) == Sample.cache)
   }
 
+  @Test(
+    .fault("unread plaintext"),
+    arguments: [
+      (".azure/msal_token_cache.json", String(Sample.cache.dropLast(40)), "shred -u", "az login"),
+      (".azure/msal_token_cache.json", Sample.cache + "}}", "shred -u", "az login"),
+      (".IdentityService/msal.cache.nocae", "secret-html", "truncate -s 0", "go on with what they have"),
+      (".azureauth/msal_a b_cache.json", "{\"RefreshToken\": [", "shred -u '", "azureauth asks"),
+      (
+        ".azure/service_principal_entries.json", "[{\"client_secret\": \"secret-x\"}]", "shred -u", "az login"
+      ),
+      (".azure/accessTokens.json", "[{\"refreshToken\": \"secret-x\"}]", "shred -u", "2.30"),
+      (".kube/cache/kubelogin/A-s-c-t.json", "{\"refresh_token\": \"secret-x\"}", "shred -u", "kubelogin"),
+      (".kube/cache/oidc-login/0af3", "{\"refresh_token\": \"secret-x\"}", "shred -u", "kubelogin"),
+    ])
+  func `Plaintext that cannot be read or moved is closed, and the advice removes it`(
+    name: String, contents: String, command: String, consequence: String
+  ) throws {
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
+    try home.file(".azure/accessTokens.json", "[]\n", mode: 0o644)
+    try home.file(".kube/cache/kubelogin/auth.json", "{\"tenantId\": \"t\"}", mode: 0o644)
+    try home.file(".kube/cache/oidc-login/0af3.lock", "", mode: 0o644)
+    let path = try home.file(name, contents, mode: 0o644)
+    let report = try examine(tool).exits(1)
+      .finds("sources", "warning", "problem", saying: path, command, consequence)
+    #expect(!report.text("sources").contains("secret-"))
+    try examine(tool, "--fix").exits(0).finds("sources", "warning", "mended")
+    #expect(mode(of: path) == 0o600)
+    #expect(try home.contents(name) == contents)
+    let advice = try #require(report.text("sources").firstMatch(of: /shred [^\n]*/)?.output)
+    _ = try Child.output("sh", ["-c", String(advice)])
+    #expect(try examine(tool).states("sources") == ["ok"])
+  }
+
   @Test func `Faults of other programs are reported, also without a keyring`() throws {
     try home.file(".azure/msal_token_cache.json", Sample.faulty, mode: 0o600)
     let lock = try home.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
@@ -469,7 +502,7 @@ struct DoctorTests {
     #expect(access(lock, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.faulty)
     try home.file(".azure/msal_token_cache.json", "{")
-    #expect(try examine(tool).text("sources").contains("Sign in again with Azure CLI."))
+    #expect(try examine(tool).text("sources").contains("a new \"az login\""))
   }
 
   @Test func `Unreadable and missing certificates are a problem`() throws {

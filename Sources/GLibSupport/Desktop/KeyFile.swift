@@ -8,8 +8,10 @@ package struct KeyFile: Sendable {
   package init(_ contents: [UInt8]) throws(GLibError) {
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
+    // Editors of Windows begin a file with this.
+    let mark = contents.starts(with: byteOrderMark) ? byteOrderMark.count : 0
     _ = try withGError { error in
-      contents.withUnsafeBytes { bytes in
+      contents[mark...].withUnsafeBytes { bytes in
         let text = bytes.bindMemory(to: CChar.self)
         return g_key_file_load_from_data(
           file, text.baseAddress, gsize(text.count), GKeyFileFlags(rawValue: 0), error)

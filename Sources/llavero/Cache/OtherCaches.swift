@@ -21,7 +21,8 @@ struct OtherCaches: Sendable {
     var (entries, unreadable): ([Entry], [CacheError]) = ([], [])
     var keyringError: CacheError?
     var known: Set<PeerFinding> = []
-    for peer in PeerRegistry(environment: processEnvironment()).caches {
+    let registry = PeerRegistry(environment: processEnvironment())
+    for peer in registry.caches {
       // What fails for one item fails for all.
       if keyringError != nil && peer.file == nil { continue }
       do throws(CacheError) {
@@ -34,6 +35,7 @@ struct OtherCaches: Sendable {
         if peer.file == nil { keyringError = error } else { unreadable.append(error) }
       }
     }
+    entries += registry.secretFiles.compactMap(PeerReport.init(ofSecrets:)).map { ($0, $0.findings) }
     return OtherCaches(entries: entries, unreadable: unreadable, keyringError: keyringError)
   }
 }
@@ -107,16 +109,17 @@ extension OtherCaches {
       for finding in entry.findings {
         Terminal.out(
           printable("\(entry.report.peer.name): \(finding.detail)")
-            + (fixed.contains(finding) ? " Fixed." : advice(finding.kind)))
+            + (fixed.contains(finding) ? " Fixed." : advice(finding.kind, entry.report.peer)))
       }
     }
   }
 
-  private static func advice(_ kind: PeerFinding.Kind) -> String {
+  private static func advice(_ kind: PeerFinding.Kind, _ peer: PeerCache) -> String {
     switch kind {
     case .plaintext: " \"llavero adopt\" with the name moves them into the store."
     case .readableByOthers, .staleLock: " \"llavero doctor --fix\" fixes that."
-    default: ""
+    case .plaintextSecrets, .damaged: peer.removalAdvice.map { " " + $0 } ?? ""
+    case .orphanedRefreshTokens, .duplicates, .copies: ""
     }
   }
 }

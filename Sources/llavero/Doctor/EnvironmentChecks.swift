@@ -155,7 +155,8 @@ extension Check {
       return .warning(
         message, advice: "List them: " + setup.options.command(["import", peer.name, "--dry-run"]))
     case .duplicates, .copies: return .warning(message, advice: "They do no harm; \(peer.users) wrote them.")
-    case .damaged: return .warning(message, advice: "Sign in again with \(peer.users).")
+    case .plaintextSecrets, .damaged:
+      return .warning(message, advice: peer.removalAdvice ?? "Sign in again with \(peer.users).")
     }
   }
 }
