@@ -44,9 +44,31 @@ package struct Setting: Sendable {
       return text
     }
     read = { (text, settings) throws(InvalidValue) in
-      let value = try form.parse(text)
+      let value = try form.parse(Self.bare(text))
       place(&settings) { $0 = value }
     }
+  }
+
+  /// A value without white space around it, and without the byte order mark of the file that it was taken from.
+  private static func bare(_ text: String) throws(InvalidValue) -> String {
+    var text = text.trimmed
+    if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+    guard let first = text.first, let last = text.last else { throw InvalidValue("expected a value") }
+    // Those of a shell or of a document: docker's --env-file passes them on.
+    let quotes = "\"'“”„‘’"
+    guard !quotes.contains(first), !quotes.contains(last) else {
+      throw InvalidValue("quotes are part of a value here, leave them out")
+    }
+    return text
+  }
+
+  /// A value of the command line, where an empty one is a mistake: in the environment and the configuration it counts as none.
+  ///
+  /// - Throws: ``InvalidValue``.
+  package func checked(_ text: String) throws(InvalidValue) -> String {
+    var settings = Settings()
+    try read(text, &settings)
+    return self.text(settings) ?? text
   }
 }
 
@@ -82,7 +104,7 @@ extension Setting {
     "etcd-ca", { $1(&$0.store.etcdCA) }, .path, "PEM file of certificates to trust for etcd alone",
     setup: true)
   package static let collection = Setting(
-    "collection", { $1(&$0.store.collection) }, .path, "Label or name of the keyring's collection",
+    "collection", { $1(&$0.store.collection) }, .label, "Label or name of the keyring's collection",
     standard: "default", setup: true)
   package static let client = Setting(
     "client", { $1(&$0.clientID) }, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID",
@@ -124,8 +146,13 @@ private struct Form<Value>: Sendable {
 }
 
 extension Form<String> {
-  /// A text as it stands, such as a path.
-  static let path = Form(text: \.self) { $0 }
+  /// A text as it stands.
+  static let label = Form(text: \.self) { $0 }
+
+  static let path = Form(text: \.self) { (text) throws(InvalidValue) in
+    try InvalidValue.checkExpanded(text)
+    return text
+  }
 
   /// A text that is sent to a server, and so would be what looks like a comment behind it.
   static let plain = Form(text: \.self) { (text) throws(InvalidValue) in
@@ -133,8 +160,17 @@ extension Form<String> {
     if words.dropFirst().contains(where: { $0.hasPrefix("#") }) {
       throw InvalidValue("a comment needs a line of its own")
     }
+    if let scalar = text.unicodeScalars.first(where: \.isInvisible) {
+      throw InvalidValue(
+        "it has the invisible character U+\(String(scalar.value, radix: 16, uppercase: true))")
+    }
     return text
   }
+}
+
+extension Unicode.Scalar {
+  /// Whether it shows nothing, such as one that comes along when a value is copied from a page.
+  fileprivate var isInvisible: Bool { [.control, .format].contains(properties.generalCategory) }
 }
 
 extension Form<[String]> {

@@ -78,6 +78,7 @@ extension StoreSettings {
   public var lasting: StoreSettings {
     var settings = self
     (settings.key, settings.etcdPassword) = (kind.takesKey ? key?.lasting : nil, etcdPassword?.lasting)
+    if !usesKeyring { settings.collection = nil }
     guard kind == .etcd else {
       (settings.endpoints, settings.prefix, settings.etcdUser) = (nil, nil, nil)
       (settings.etcdPassword, settings.etcdCA) = (nil, nil)
@@ -102,7 +103,8 @@ extension StoreSettings {
   /// Whether both are one store, in whatever words.
   public func isSameStore(as other: StoreSettings) -> Bool {
     switch (address ?? .keyring, other.address ?? .keyring) {
-    case (.keyring, .keyring): collection == other.collection
+    case (.keyring, .keyring):
+      (collection ?? Setting.collection.standard) == (other.collection ?? Setting.collection.standard)
     case (.file(let one), .file(let another)):
       one == another || EncryptedFileCacheStore.isSameDirectory(one, another)
     case (.etcd, .etcd):

@@ -4,13 +4,18 @@ package import GLibSupport
 import Synchronization
 
 extension SecretServiceConnection {
-  /// Finds the collection with this label or last path element; nil is the service's default collection.
+  /// The alias of the service's default collection.
+  private static let defaultAlias = "default"
+
+  /// Finds the collection with this label or last path element; nil and `default` are the service's default collection.
   package func collection(
     named name: String?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> CollectionProperties {
-    guard let name else {
-      return try properties(of: defaultCollection(cancellable), name: "default", cancellable)
+    guard let name, name != Self.defaultAlias else {
+      return try properties(of: defaultCollection(cancellable), name: Self.defaultAlias, cancellable)
     }
+    // gnome-keyring's collection of the session, which is kept in memory, has an empty label.
+    guard !name.isEmpty else { throw .noSuchCollection(name) }
     let all = try waitingForCollections(cancellable) { () throws(SecretServiceError) in
       let all = try collections(cancellable)
       return all.isEmpty ? nil : all
@@ -24,7 +29,7 @@ extension SecretServiceConnection {
   package func path(
     ofCollection name: String?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> ObjectPath {
-    guard name != nil else { return try defaultCollection(cancellable) }
+    guard let name, name != Self.defaultAlias else { return try defaultCollection(cancellable) }
     return try collection(named: name, cancellable).path
   }
 
@@ -179,11 +184,11 @@ extension SecretServiceConnection {
   private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
     let path = try waitingForCollections(cancellable) { () throws(SecretServiceError) -> ObjectPath? in
       let session = try session(cancellable)
-      let reply = try session.call("ReadAlias", [.string("default")], reply: "(o)", cancellable)
+      let reply = try session.call("ReadAlias", [.string(Self.defaultAlias)], reply: "(o)", cancellable)
       guard let path = reply[0].string else { throw .malformedAnswer("ReadAlias") }
       return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
     }
-    guard let path else { throw .noSuchCollection("default") }
+    guard let path else { throw .noSuchCollection(Self.defaultAlias) }
     return path
   }
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import IdentityClient
-import Testing
+import TestSupport
 
 @testable import Configuration
 
@@ -42,12 +42,22 @@ struct SettingTableTests {
     for (setting, text) in values { #expect(text == environment[setting.variable]) }
   }
 
+  @Test(.fault("odd setting"), arguments: Setting.all)
+  func `A setting takes its default, and neither an empty value nor quotes`(_ setting: Setting) throws {
+    if let standard = setting.standard { #expect(try setting.checked(standard) == standard) }
+    for text in ["", " \t", "\u{FEFF}", "\"\"", "'keyring'", "\"file:/x", "“auto”"] {
+      #expect(throws: InvalidValue.self) { try setting.checked(text) }
+    }
+  }
+
   @Test(arguments: [
     ("LLAVERO_STORE", "papyrus", "expected keyring"), ("LLAVERO_KEY", "hunter2", "expected passphrase"),
     ("LLAVERO_ETCD_PASSWORD", "hunter2", "expected passphrase"),
     ("LLAVERO_ETCD_PASSWORD", "portal", "NAME or keyring"), ("LLAVERO_GROUP", "mail", "keychain group"),
     ("LLAVERO_BROKER", "perhaps", "expected auto"), ("LLAVERO_FROM", "http://localhost", "IDENTITY_ENDPOINT"),
     ("LLAVERO_CLIENT_ID", "some-id # mine", "a line of its own"),
+    ("LLAVERO_CLIENT_ID", "\"some-id\"", "quotes"), ("LLAVERO_TENANT", "contoso.com’", "quotes"),
+    ("LLAVERO_TENANT", "contoso\u{200B}.com", "U+200B"), ("LLAVERO_CA_BUNDLE", "~/ca.pem", "$HOME"),
   ])
   func `An invalid setting names the variable and what was expected`(
     variable: String, text: String, expected: String

@@ -46,10 +46,14 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
     transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
-  @Option(name: .customLong(Side.name + "-collection"), help: "Its collection (default: --collection).")
+  @Option(
+    name: .customLong(Side.name + "-collection"), help: "Its collection (default: --collection).",
+    transform: Setting.collection.checked)
   var collection: String?
 
-  @Option(name: .customLong(Side.name + "-etcd-user"), help: "Its etcd user (default: --etcd-user).")
+  @Option(
+    name: .customLong(Side.name + "-etcd-user"), help: "Its etcd user (default: --etcd-user).",
+    transform: Setting.etcdUser.checked)
   var etcdUser: String?
 
   @Option(

@@ -20,10 +20,14 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       were removed), problems (empty with --all).
       """)
 
-  @Option(help: ArgumentHelp("Remove an account, by user name or home account ID.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Remove an account, by user name or home account ID.", valueName: "name"),
+    transform: Setting.account.checked)
   var account: String?
 
-  @Option(help: ArgumentHelp("Remove a client's tokens; with --account, of that account.", valueName: "id"))
+  @Option(
+    help: ArgumentHelp("Remove a client's tokens; with --account, of that account.", valueName: "id"),
+    transform: Setting.client.checked)
   var client: String?
 
   @Flag(help: "Remove expired access tokens.")

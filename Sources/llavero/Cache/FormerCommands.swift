@@ -22,7 +22,7 @@ struct Accounts: AsyncParsableCommand, GroupCommand {
       """,
     shouldDisplay: false)
 
-  @Option(help: "A client ID: only accounts that are signed in to it.")
+  @Option(help: "A client ID: only accounts that are signed in to it.", transform: Setting.client.checked)
   var client: String?
 
   @OptionGroup var output: OutputOptions

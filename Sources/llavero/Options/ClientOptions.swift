@@ -8,13 +8,13 @@ import Lending
 import TokenCache
 
 struct AppOptions: ParsableArguments {
-  @Option(help: ArgumentHelp(.client, "id"))
+  @Option(help: ArgumentHelp(.client, "id"), transform: Setting.client.checked)
   var client: String?
 
-  @Option(help: ArgumentHelp(.authority, "url"))
+  @Option(help: ArgumentHelp(.authority, "url"), transform: Setting.authority.checked)
   var authority: String?
 
-  @Option(help: ArgumentHelp(.tenant, "tenant"))
+  @Option(help: ArgumentHelp(.tenant, "tenant"), transform: Setting.tenant.checked)
   var tenant: String?
 
   /// Whether tokens are borrowed.
@@ -139,23 +139,19 @@ extension ClientCommand {
 }
 
 struct AccountOptions: ParsableArguments {
-  @Option(help: ArgumentHelp(.account, "name"), completion: .accounts)
+  @Option(help: ArgumentHelp(.account, "name"), completion: .accounts, transform: Setting.account.checked)
   var account: String?
 
   var named: String? { account ?? Settings.current.account }
 }
 
 struct ScopeOptions: ParsableArguments {
-  @Option(name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"))
+  @Option(
+    name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"), transform: Setting.scope.checked)
   var named: [String] = []
 
-  /// What the command line says. White space alone is a scope, which no request takes.
-  var namedScopes: [String] {
-    named.flatMap { text in
-      let scopes = text.split(separator: " ").map(String.init)
-      return scopes.isEmpty ? [text] : scopes
-    }
-  }
+  /// What the command line says.
+  var namedScopes: [String] { named.flatMap { $0.split(separator: " ").map(String.init) } }
 
   var scopes: [String] {
     let scopes = named.isEmpty ? Settings.current.scopes ?? [] : namedScopes

@@ -1,14 +1,18 @@
+import GLibSupport
 import TokenCache
 
 /// The text of a key file, of which single values are changed; everything else in it stays as it is, to the byte.
 struct KeyFileText {
   private var lines: [ArraySlice<UInt8>]
+  private let mark: [UInt8]
 
   init(_ contents: [UInt8]) {
-    lines = contents.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    mark = contents.starts(with: byteOrderMark) ? byteOrderMark : []
+    lines = contents.dropFirst(mark.count).split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
   }
 
-  var contents: [UInt8] { Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
+  var contents: [UInt8] { mark + Array(lines.joined(separator: [UInt8(ascii: "\n")])) }
 
   /// Changes the value of a key, which is empty without one. A key whose new value is empty is removed, and a group without
   /// keys. A new key comes after the others, with the sign between it and its value.
