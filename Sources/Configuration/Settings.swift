@@ -42,7 +42,7 @@ public struct Settings: Sendable {
   /// - Throws: ``ConfigurationError`` that names the invalid setting and where it stands.
   public init(environment: [String: String]) throws(ConfigurationError) {
     let path = Self.path(environment: environment) ?? ""
-    var values = try path.isEmpty ? [:] : Self.values(in: path)
+    var values = try path.isEmpty ? [:] : Self.values(in: path, home: environment["HOME"])
     let written = values[Setting.store.name]?.trimmed
     func variable(_ setting: Setting) -> String? { setting.variableText(in: environment) }
     for setting in Setting.all {
@@ -117,9 +117,19 @@ public struct Settings: Sendable {
     return (configured ?? home).map { $0 + "/llavero/config" }
   }
 
-  private static func values(in path: String) throws(ConfigurationError) -> [String: String] {
-    // Without a home directory, or with an unreadable one, there is no configuration either.
-    if unsafe access(path, F_OK) != 0, [ENOENT, ENOTDIR, EACCES].contains(errno) { return [:] }
+  private static func values(
+    in path: String, home: String?
+  ) throws(ConfigurationError) -> [String: String] {
+    if unsafe access(path, F_OK) != 0 {
+      let code = errno
+      if code == ENOENT, !leadsNowhere(path) { return [:] }
+      // Without a home directory, or with one that this user may not enter, there is no configuration either.
+      let hasNoHome = home.map { unsafe access($0 + "/.", X_OK) != 0 } ?? false
+      if hasNoHome, [ENOENT, ENOTDIR, EACCES].contains(code) { return [:] }
+      throw invalid(
+        "\(path) cannot be reached: \(systemReason(code)).",
+        advice: "Show its directories, their owners and modes: namei -l \(shellQuoted(path))")
+    }
     do {
       return try readFile(path, limit: 1 << 20).map { try KeyFile($0)["llavero"] } ?? [:]
     } catch let error as GLibError {
@@ -127,6 +137,20 @@ public struct Settings: Sendable {
     } catch {
       throw invalid("The configuration cannot be read: \(error)")
     }
+  }
+
+  /// Whether the way to a missing file has a link to a directory that does not exist, such as one that is not mounted.
+  private static func leadsNowhere(_ path: String) -> Bool {
+    var place = path
+    while unsafe access(place, F_OK) != 0, place.count > 1 {
+      let target = linkTarget(place)
+      guard target == place else {
+        // The file itself may not be made yet.
+        return unsafe access(place == path ? parentDirectory(of: target) : place, F_OK) != 0
+      }
+      place = parentDirectory(of: place)
+    }
+    return false
   }
 
   private static func invalid(_ message: String, advice: String? = nil) -> ConfigurationError {

@@ -29,6 +29,42 @@ struct SettingsTests {
     #expect(try settings("", variables).clientID == "abc")
   }
 
+  @Test(.fault("odd setting")) func `A byte order mark does not count`() throws {
+    _ = try directory.file("llavero/config", "\u{FEFF}[llavero]\r\nclient = abc\r\n")
+    let variables = ["XDG_CONFIG_HOME": directory.path, "LLAVERO_TENANT": "\u{FEFF}contoso.com"]
+    let settings = try Settings(environment: variables)
+    #expect((settings.clientID, settings.tenant) == ("abc", "contoso.com"))
+  }
+
+  @Test(.fault("unreachable config"))
+  func `A configuration behind a missing directory or file is an error, a missing one is none`() throws {
+    func clientID() throws -> String? {
+      try Settings(environment: ["HOME": directory.path, "XDG_CONFIG_HOME": directory.path + "/c"]).clientID
+    }
+    for target in ["c", "c/llavero", "c/llavero/config"] {
+      let path = directory.path + "/" + target
+      #expect(try clientID() == nil)
+      for make in [
+        { _ = try directory.file(target, "") }, { #expect(symlink("/proc/nonexistent/x/y", path) == 0) },
+      ]
+      where !target.hasSuffix("config") || access(path, F_OK) != 0 {
+        try make()
+        if target.hasSuffix("config"), access(path, F_OK) == 0 {
+          #expect(try clientID() == nil)
+        } else {
+          let error = #expect(throws: ConfigurationError.self) { try clientID() }
+          #expect(error?.message.contains("c/llavero/config cannot be reached: ") == true)
+          #expect(error?.advice?.contains("namei -l ") == true)
+        }
+        unlink(path)
+      }
+      _ =
+        try target.hasSuffix("config")
+        ? directory.file(target, "[llavero]\nclient = abc") : directory.directory(target)
+    }
+    #expect(try clientID() == "abc")
+  }
+
   @Test(arguments: ["key", "etcd-password", "store"])
   func `A path is absolute in the file, and never begins with a tilde`(_ name: String) throws {
     for path in ["cache.key", "~/cache.key"] {

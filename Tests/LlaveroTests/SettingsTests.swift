@@ -35,6 +35,20 @@ struct SettingsTests {
     #expect(try group(accounts("[llavero]\ngroup =\n", variable: "")) == KeychainGroup.default.name)
   }
 
+  @Test(.fault("odd setting"))
+  func `The default is a value, and an empty one is wrong usage, before anything is stored`() throws {
+    try tool.run(["list", "--collection", "default"]).exits(0)
+    for option in ["collection", "client", "account", "tenant", "authority", "scope", "etcd-user", "etcd-ca"]
+    {
+      try tool.run(["token", "--\(option)", ""]).exits(2, printing: "", saying: "expected a value")
+    }
+    for option in ["--to-collection", "--to-etcd-user"] {
+      try tool.run(["export", "keyring", option, ""]).exits(2, printing: "")
+    }
+    try tool("import", "-", "--collection", "", input: Sample.cache).exits(2, printing: "")
+    try tool.run(["clear", "--account", "", "--yes"]).exits(2, printing: "")
+  }
+
   @Test(
     .fault("bad setting"),
     arguments: [
@@ -93,6 +107,38 @@ struct SettingsTests {
       let code = try result.error?["code"]?.stringValue
       #expect(code == (status == 2 ? "invalid_configuration" : "unavailable"), "\(result.standardError)")
     }
+  }
+
+  @Test(.fault("unreachable config"), .enabled(if: geteuid() == 0, "only root can change its user"))
+  func `A configuration that the user may not reach is an error`() throws {
+    try tool.files.file("home/.config/llavero/config", "[llavero]\nclient = abc", mode: 0o644)
+    for path in ["", "/home", "/home/.config"] { chmod(tool.files.path + path, 0o711) }
+    chmod(tool.files.path + "/home/.config/llavero", 0)
+    try Child.run(
+      "setpriv", ["--reuid=65534", "--clear-groups", Tool.path, "login", "--json"],
+      environment: ["HOME": tool.files.path + "/home", "PATH": "/usr/bin:/bin"]
+    ).exits(2, printing: "", code: "invalid_configuration")
+  }
+
+  @Test(.fault("sudo -E"), .enabled(if: geteuid() == 0, "only root can change its user"))
+  func `Root leaves nothing in another user's home directory`() throws {
+    let home = try tool.files.directory("home")
+    let key = try tool.files.keyFile()
+    #expect(chown(home, 65534, 65534) == 0)
+    func run(_ command: [String]) throws -> Child.Result {
+      try tool.run(
+        command, input: Sample.cache,
+        with: ["HOME": home, "XDG_CONFIG_HOME": nil, "XDG_DATA_HOME": nil, "LLAVERO_KEY": "file:" + key])
+    }
+    let files = ["--store", "file"]
+    for command in [
+      ["setup"] + files, ["import", "-"] + files, ["import", "-"], ["shim", "install", "az"],
+    ] {
+      try run(command).exits(2, saying: "belongs to nobody", "sudo -u nobody llavero " + command[0])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home) == [])
+    }
+    // A store elsewhere is root's.
+    try run(["import", "-", "--store", "file:\(tool.files.path)/store"]).exits(0)
   }
 
   @Test(arguments: ["10", "m", "-5m", "5d", "1.5h", "99999999999s"])

@@ -13,22 +13,24 @@ struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.key, "source"), transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
-  @Option(help: ArgumentHelp(.endpoints, "url,…", visibility: .hidden))
+  @Option(help: ArgumentHelp(.endpoints, "url,…", visibility: .hidden), transform: Setting.endpoints.checked)
   var endpoints: String?
 
-  @Option(help: ArgumentHelp(.prefix, "prefix", visibility: .hidden))
+  @Option(help: ArgumentHelp(.prefix, "prefix", visibility: .hidden), transform: Setting.prefix.checked)
   var prefix: String?
 
-  @Option(help: ArgumentHelp(.etcdUser, "name"))
+  @Option(help: ArgumentHelp(.etcdUser, "name"), transform: Setting.etcdUser.checked)
   var etcdUser: String?
 
   @Option(help: ArgumentHelp(.etcdPassword, "source"), transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
 
-  @Option(name: .customLong("etcd-ca"), help: ArgumentHelp(.etcdCA, "file"), completion: .file())
+  @Option(
+    name: .customLong("etcd-ca"), help: ArgumentHelp(.etcdCA, "file"), completion: .file(),
+    transform: Setting.etcdCA.checked)
   var etcdCA: String?
 
-  @Option(help: ArgumentHelp(.collection, "name"))
+  @Option(help: ArgumentHelp(.collection, "name"), transform: Setting.collection.checked)
   var collection: String?
 
   @Flag(help: "Allow the keyring to prompt, such as for its password.")
@@ -204,9 +206,18 @@ extension StoreOptions {
     }
   }
 
-  /// Throws where tokens are borrowed: there is no store then.
+  /// Throws where tokens are borrowed: there is no store then. And where root would make one in another user's home.
   func requireStore() throws(Failure) {
-    guard let path = socket else { return }
+    guard let path = socket else {
+      switch settings.address ?? .keyring {
+      // Its locks are the user's.
+      case .keyring: try requireOwnHome()
+      case .file(let directory):
+        try requireOwnHome(for: directory ?? processEnvironment()["XDG_DATA_HOME"].map { $0 + "/" })
+      case .etcd: break
+      }
+      return
+    }
     throw Failure(
       "borrowed", "Tokens are borrowed from unix:\(path), so this command has no store to work on.",
       code: .usage,

@@ -24,6 +24,7 @@ func readInput(_ path: String) throws(Failure) -> Data {
 func writeFile(
   _ path: String, _ contents: [UInt8], mode: UInt = 0o644, advice: String? = nil
 ) throws(Failure) {
+  try requireOwnHome(for: path)
   try? makeDirectory(parentDirectory(of: path))
   guard replaceFile(path, with: contents.span, mode: UInt32(mode)) else {
     throw .unwritable(path, advice: advice)
@@ -32,8 +33,25 @@ func writeFile(
 
 /// Makes a new file of a key, which only this user may read, and the directory that it is in. A file that exists is an error.
 func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure) {
+  try requireOwnHome(for: path)
   try? makeDirectory(parentDirectory(of: path))
   guard writeNewFile(bytes, to: path) else { throw .unwritable(path) }
+}
+
+/// Throws where root would leave files in another user's home directory (`sudo -E`): that user could not use them, nor what is in
+/// the same directories.
+func requireOwnHome(for path: String? = nil) throws(Failure) {
+  guard geteuid() == 0, let home = processEnvironment()["HOME"], path?.hasPrefix(home + "/") ?? true,
+    let owner = FileStatus(home + "/.")?.owner, owner != 0
+  else { return }
+  let name = unsafe getpwuid(owner).map { unsafe String(cString: $0.pointee.pw_name) }
+  let user = name ?? "#\(owner)"
+  let command = (["llavero"] + processArguments.dropFirst()).map(shellQuoted).joined(separator: " ")
+  throw Failure(
+    "other_home", "HOME is \(home), which belongs to \(user), and this process is root's.", code: .usage,
+    advice:
+      "Root's own directory is used with sudo -H. Run it as that user: sudo -u \(shellQuoted(user)) \(command)"
+  )
 }
 
 func removeFile(_ path: String) throws(Failure) {
@@ -58,7 +76,8 @@ struct FileStatus {
 
   var isDirectory: Bool { attributes[.type] as? FileAttributeType == .typeDirectory }
   var isRegular: Bool { attributes[.type] as? FileAttributeType == .typeRegular }
-  var isOwn: Bool { (attributes[.ownerAccountID] as? UInt) == UInt(geteuid()) }
+  var isOwn: Bool { owner == geteuid() }
+  var owner: uid_t? { (attributes[.ownerAccountID] as? UInt).map(uid_t.init) }
 
   var mode: UInt { attributes[.posixPermissions] as? UInt ?? 0 }
 }
