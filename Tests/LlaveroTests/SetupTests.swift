@@ -23,8 +23,9 @@ struct SetupTests {
   @Test func `On a machine without a keyring one command makes a store of encrypted files and its key`()
     throws
   {
-    let result = try setup("--client", "some-client", "--tenant", "contoso.com", "--json", with: Self.noBus)
-      .exits(0)
+    let result = try setup(
+      "--store", "file", "--client", "some-client", "--tenant", "contoso.com", "--json", with: Self.noBus
+    ).exits(0)
     let report = try result.json
     #expect(
       report.keys == ["does_not_protect", "dry_run", "key_file", "path", "protects", "settings", "warnings"])
@@ -111,6 +112,38 @@ struct SetupTests {
     #expect(configuration == "[llavero]\nstore = keyring\nclient = some-client\n")
   }
 
+  @Test(.fault("setup without keyring"))
+  func `Without a terminal setup takes no other store than the keyring unless it is named`() throws {
+    try setup("--client", "c", with: Self.noBus).exits(1, saying: "session bus", "llavero setup --store file")
+    try setup("--client", "c", "--collection", "nope")
+      .exits(1, saying: "no collection named nope", "llavero setup --store file")
+    #expect(configuration == nil)
+  }
+
+  @Test(.fault("setup without keyring"))
+  func `On a terminal setup says why the keyring cannot be used, and asks`() throws {
+    try tool.onTerminal(
+      ["setup", "--collection", "nope", "--client", "c"],
+      answer: { shown, _ in
+        let question = shown.replacing("\r\n", with: "\n").split(separator: "\n").last ?? ""
+        guard question.hasSuffix(": ") else { return nil }
+        let isExplained = shown.contains(
+          "The keyring cannot be used. The keyring has no collection named nope")
+        return question.hasPrefix("Store (") && !isExplained ? "\u{4}" : "\n"
+      }
+    ).exits(0)
+    #expect(
+      configuration
+        == "[llavero]\nstore = file\nkey = file:\(tool.files.path)/config/llavero/key\nclient = c\n")
+  }
+
+  @Test(.fault("odd setting")) func `A byte order mark of the configuration stays`() throws {
+    try tool.files.file("config/llavero/config", "\u{FEFF}[llavero]\nclient = a\n")
+    try setup("--store", "keyring", "--client", "b").exits(0, showing: "client = b (was a)")
+    let text = "\u{FEFF}[llavero]\nclient = b\nstore = keyring\n"
+    #expect(try Data(contentsOf: URL(filePath: path)) == Data(text.utf8))
+  }
+
   @Test(.fault("setup store")) func `A locked keyring exits with 3, and nothing is written`() throws {
     var tool = tool
     tool.keyring = try PrivateKeyring()
@@ -178,7 +211,7 @@ struct SetupTests {
   }
 
   @Test func `A dry run writes nothing, neither settings nor key nor store`() throws {
-    let result = try setup("--client", "c", "--dry-run", with: Self.noBus).exits(0)
+    let result = try setup("--store", "file", "--client", "c", "--dry-run", with: Self.noBus).exits(0)
     #expect(result.standardOutput.hasPrefix("Would be written to \(path):\n  store = file\n"))
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config"))
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/data"))

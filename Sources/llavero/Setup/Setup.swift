@@ -11,10 +11,10 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     abstract: "Choose store, key, client and tenant, try them, and write the configuration.",
     discussion: """
       Asks on a terminal for what no option names. Elsewhere it takes what the environment and the configuration \
-      name, else the keyring if it works, else encrypted files with a new key file. The store is tested: a group is \
-      written, read and removed. Then the settings are written into the configuration file. Everything else in it \
-      stays as it is, and a setting that changes is shown with its old value. It prints what the choice protects \
-      against, and what not.
+      name, else the keyring. If that does not work, it says why and fails: --store file chooses encrypted files, \
+      with a new key file. The store is tested: a group is written, read and removed. Then the settings are \
+      written into the configuration file. Everything else in it stays as it is, and a setting that changes is \
+      shown with its old value. It prints what the choice protects against, and what not.
 
       A systemd credential is for a service alone. Outside of one, --key credential:NAME makes a key, has \
       systemd-creds encrypt it for this machine (as root), and prints the lines for the service's unit, with the \
@@ -23,6 +23,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       Examples:
         llavero setup
         llavero setup --client YOUR-APP-ID --tenant contoso.com < /dev/null
+        llavero setup --store file
         llavero setup --store file --key file:$HOME/.config/llavero/key --dry-run
         llavero setup --store etcd+https://etcd.example.com:2379/llavero
         sudo llavero setup --store file --key credential:llavero
@@ -149,9 +150,13 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     let current = Settings.current
     let asks = Terminal.isInput && !output.json
     /// Takes what is named, or the answer to a question, or without a terminal what the settings say.
-    func text(_ named: String?, _ question: String, _ configured: String?) throws -> String? {
-      let text = try named ?? (asks ? Terminal.ask(question, configured ?? "") { $0 } : configured)
-      return text?.isEmpty == false ? text : nil
+    func text(
+      _ setting: Setting, _ named: String?, _ question: String, _ configured: String?
+    ) throws -> String? {
+      if let named { return named }
+      guard asks else { return configured }
+      let text = try Terminal.ask(question, configured ?? "") { $0.isEmpty ? $0 : try? setting.checked($0) }
+      return text.isEmpty ? nil : text
     }
     if storeOptions.address == nil {
       let proposal = try await proposedStore(asked: asks)
@@ -173,15 +178,18 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         advice: "Leave out --key, or choose another --store.")
     }
     groupOption.named = groupOption.named ?? current.group
-    appOptions.client = try text(appOptions.client, "Client ID of the app (optional)", current.clientID)
+    appOptions.client = try text(
+      .client, appOptions.client, "Client ID of the app (optional)", current.clientID)
     appOptions.tenant = try text(
-      appOptions.tenant, "Tenant ID or domain (optional)", appOptions.authority == nil ? current.tenant : nil)
+      .tenant, appOptions.tenant, "Tenant ID or domain (optional)",
+      appOptions.authority == nil ? current.tenant : nil)
     appOptions.authority = appOptions.authority ?? current.authority
     // Throws for an invalid one.
     _ = try namedAuthority
   }
 
-  /// What the settings name, else the keyring if one answers, else encrypted files. A locked keyring is not skipped.
+  /// What the settings name, else the keyring. Why it does not work is printed before the question, and is an error where
+  /// nothing is asked: another store would be a surprise.
   private func proposedStore(asked: Bool) async throws -> StoreAddress {
     if let named = Settings.current.store.address { return named }
     let keyring = try store.store
@@ -189,7 +197,14 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       _ = try await keyring.groups()
       return .keyring
     } catch {
-      guard error.code == .unavailable || asked else { throw error }
+      let failure = error.asFailure
+      guard asked, failure.code != .cancelled else {
+        let isNamed = failure.advice?.contains(Failure.setupAdvice) == true
+        let advice = isNamed ? nil : "Or choose encrypted files: llavero setup --store file"
+        throw Failure(
+          failure.name, failure.message, code: failure.code, advice: sentences(failure.advice, advice))
+      }
+      Terminal.warn(sentences("The keyring cannot be used. " + failure.message, failure.advice))
       return error.code == .unavailable ? .file(directory: nil) : .keyring
     }
   }
