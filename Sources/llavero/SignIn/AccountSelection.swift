@@ -4,8 +4,8 @@ import Lending
 import TokenCache
 
 extension PublicClient {
-  /// Returns the account that a command is about; an error of code `interactionRequired` when no account is signed in, and when
-  /// several are and none is named.
+  /// Returns the account that a command is about; an error of code `interactionRequired` when no account is signed in, and of code
+  /// `usage` when several are and none is named.
   func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
     do {
@@ -97,8 +97,7 @@ extension [Account] {
   /// Returns the only account; an error for none, or several. The name is what was asked for, if any, the snapshot has the
   /// group's contents, where they are known, and the failure says why the broker lists no accounts.
   func only(
-    named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil,
-    orExitWith exitCode: Failure.Code = .interactionRequired
+    named name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
   ) throws(Failure) -> Account {
     guard let account = first else { throw .notSignedIn(name, in: snapshot, because: failure) }
     guard count == 1 else {
@@ -106,7 +105,7 @@ extension [Account] {
       let names = prefix(shown).map { ($0.username.map { "\($0), " } ?? "") + $0.homeAccountID }
       let rest = count > shown ? " and \(count - shown) more, which \"llavero status\" lists" : ""
       throw Failure(
-        "ambiguous", "\(count) accounts are signed in.", code: exitCode,
+        Failure.ambiguous, "\(count) accounts are signed in.", code: .usage,
         advice: "Choose one with --account NAME: " + names.joined(separator: "; ") + rest + ".")
     }
     return account
@@ -133,6 +132,8 @@ extension Error {
 }
 
 extension Failure {
+  static let ambiguous = "ambiguous"
+
   /// No account is signed in to the client, or not the one with a name. The group's contents, where they are known, may have
   /// accounts of other clients; the failure says why the broker lists none.
   static func notSignedIn(

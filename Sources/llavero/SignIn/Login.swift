@@ -29,7 +29,8 @@ struct Login: AsyncParsableCommand, ClientCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("The user name to propose to the browser.", valueName: "name"), completion: .accounts)
+    help: ArgumentHelp("The user name to propose to the browser.", valueName: "name"), completion: .accounts,
+    transform: Setting.account.checked)
   var account: String?
 
   @Flag(name: .customLong("no-browser"), help: "Show the page's address for a browser elsewhere.")
@@ -128,7 +129,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
         "unknown_account", "--device-code can propose no account, and \(account) is not signed in.",
         code: .usage, advice: "Leave out --account.")
     }
-    return try known.only(named: account, in: nil, orExitWith: .usage)
+    return try known.only(named: account, in: nil)
   }
 
   private func signIn(

@@ -97,8 +97,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
       if all.accounts.isEmpty { return all }
     }
     found.accounts = [
-      try found.accounts.only(
-        named: named, in: snapshot, because: found.brokerFailure, orExitWith: .usage)
+      try found.accounts.only(named: named, in: snapshot, because: found.brokerFailure)
     ]
     // An unreadable shard may hold another account.
     if named == nil { try snapshot.checkComplete() }

@@ -15,8 +15,13 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
 
         \(scope)
 
+      The account is that of git's user name, if it has an "@": with several accounts, set \
+      credential.https://dev.azure.com.username. The tenant is the one that the server names (git 2.41).
+
       Example:
         git config --global credential.https://dev.azure.com.helper \\
+          '!llavero git-credential'
+        git config --global 'credential.https://*.visualstudio.com.helper' \\
           '!llavero git-credential'
       """)
 
@@ -36,11 +41,16 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
 
   var signInScopes: [String] { [Self.scope] }
 
-  func run() async throws {
+  mutating func run() async throws {
     guard ["get", "erase"].contains(operation), let request = GitCredentialRequest(try readInput("-"))
     else { return }
+    // What git says is about this repository; the environment and the configuration are not.
+    account.account = account.account ?? request.username
+    if appOptions.tenant == nil, let authority = try? namedAuthority, authority.kind == .aad {
+      appOptions.tenant = request.tenant(at: authority)
+    }
     if operation == "get" {
-      request.answer(try await token(scopes: [Self.scope]))
+      request.answer(try await token())
     } else if let token = request.token {
       guard let lender = try store.lender else { return try await remove(token) }
       // The lender has another one ready then, if this is the one in its cache. Only a hash of it is sent.
@@ -49,6 +59,17 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
         BrokerRequest(
           clientID: terms.clientID, authority: terms.authority, scopes: [Self.scope], account: terms.account,
           isForced: true, tokenToReplace: token, correlationID: UUID()))
+    }
+  }
+
+  private func token() async throws -> AuthenticationResult {
+    do {
+      return try await token(scopes: [Self.scope])
+    } catch let failure as Failure where failure.name == Failure.ambiguous {
+      throw Failure(
+        failure.name, failure.message, code: failure.code,
+        advice: sentences(
+          failure.advice, "Or for git: git config --global credential.https://dev.azure.com.username NAME"))
     }
   }
 
@@ -83,6 +104,10 @@ private struct GitCredentialRequest {
   /// Whether git takes a token as such (git 2.46), not only as a password.
   private let takesTokens: Bool
   let token: String?
+  /// The user name of an account. The name of an organization, which clone addresses have in its place, is not one.
+  let username: String?
+  /// The authorization server's addresses of the server's challenge.
+  private let challenges: [URL]
 
   /// `nil` for any other host.
   init?(_ input: Data) {
@@ -98,10 +123,25 @@ private struct GitCredentialRequest {
     else { return nil }
     token = value("credential") ?? value("password")
     takesTokens = lines.contains("capability[]=authtype")
+    username = value("username").flatMap { $0.contains("@") ? $0 : nil }
+    challenges = lines.filter { $0.hasPrefix("wwwauth[]=") }.compactMap {
+      $0.firstMatch(of: /authorization_uri="?([^",\s]+)/).flatMap { URL(string: String($0.output.1)) }
+    }
+  }
+
+  /// The tenant whose tokens the server takes; `nil` if it names none of this cloud.
+  func tenant(at authority: Authority) -> String? {
+    let named = challenges.compactMap { try? Authority(url: $0) }.first {
+      CloudInstances.known.canonical(authority.host) == CloudInstances.known.canonical($0.host)
+        && !$0.namesManyTenants
+    }
+    // That of organizations without one.
+    return named?.tenant.flatMap { $0.contains { $0 != "0" && $0 != "-" } ? $0 : nil }
   }
 
   /// Gives git a token, unless it is invalid.
   func answer(_ result: AuthenticationResult) {
+    if let username, let name = result.account.username, username.lowercased() != name.lowercased() { return }
     // A line break would begin another line of the response.
     let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"
     let token = result.accessToken
