@@ -31,6 +31,46 @@ struct OtherToolsTests {
     #expect(values(newer.standardOutput, "password").isEmpty)
   }
 
+  @Test(.fault("git account"), .lab)
+  func `git gets the token of the account and tenant that it names`() throws {
+    let tool = try Tool.signedIn()
+    try tool.logIn("bob")
+    let host = "protocol=https\nhost=dev.azure.com\n"
+    let other = Self.question.replacing("contoso", with: Tool.alice)
+    for (input, user) in [(other, Tool.alice), (host + "username=BOB@contoso.test\n", "bob@contoso.test")] {
+      let answer = try tool("git-credential", "get", input: input).exits(0).standardOutput
+      #expect(values(answer, "username") == [user])
+    }
+    // An organization's name is no account.
+    try tool("git-credential", "get", input: Self.question)
+      .exits(2, printing: "", saying: "2 accounts", "credential.https://dev.azure.com.username")
+    try tool("git-credential", "get", input: host + "username=carol@outlook.test\n")
+      .exits(3, printing: "", saying: "carol@outlook.test is not signed in")
+    try tool("git-credential", "get", "--account", "bob@contoso.test", input: other).exits(0, printing: "")
+
+    // Alice is a guest there.
+    func tenants(_ challenge: String, _ options: String...) throws -> [String?] {
+      Lab.current.clearLog()
+      let input = other + "wwwauth[]=Basic realm=\"x\"\nwwwauth[]=\(challenge)\n"
+      try tool(["git-credential", "get"] + options, input: input).exits(0)
+      return Lab.current.requests(to: .token).map { $0.path.split(separator: "/").first.map(String.init) }
+    }
+    let server = Lab.current.authority().replacing("/common", with: "")
+    #expect(
+      try tenants("Bearer authorization_uri=\(server)/\(LabDirectory.fabrikam)") == [LabDirectory.fabrikam])
+    #expect(
+      try tenants("Bearer authorization_uri=\"\(server)/\(LabDirectory.contoso)\", x=y") == [])
+    for ignored in [
+      "https://evil.example/\(LabDirectory.fabrikam)", "\(server)/00000000-0000-0000-0000-000000000000",
+    ] {
+      #expect(try tenants("Bearer authorization_uri=\(ignored)") == [])
+    }
+    #expect(
+      try tenants(
+        "Bearer authorization_uri=\(server)/\(LabDirectory.fabrikam)", "--tenant", LabDirectory.contoso) == []
+    )
+  }
+
   @Test func `Input of git that is too large exits with 1`() throws {
     let tool = try Tool()
     #expect(truncate(try tool.files.file("huge"), 300 << 20) == 0)
@@ -109,14 +149,15 @@ struct OtherToolsTests {
     let form = Lab.current.requests(to: .token).last?.form
     #expect(form?["scope"]?.hasPrefix("https://management.azure.com/.default ") == true)
     for arguments in [
-      ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "tenant"],
+      ["login"], [], ["account", "list"], ["account", "get-access-token", "--query", "accounts[0]"],
+      ["account", "get-access-token", "--query", "[accessToken, *]", "-o", "tsv"],
       ["account", "get-access-token", "-o", "table"], call + ["--scope"],
       call + ["--tenant", "a b; echo $(touch \(tool.files.path)/x)"],
     ] {
       // There is no other az on PATH.
       try Child.run(
         tool.files.path + "/az", arguments, environment: environment.merging(["PATH": tool.files.path]) { $1 }
-      ).exits(2, printing: "")
+      ).exits(2, printing: "", saying: "llavero login")
     }
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/x"))
   }
@@ -146,6 +187,12 @@ struct OtherToolsTests {
       ("azd", ["auth", "token", "--output", "json", "--no-prompt", "--scope", "User.Read"], "User.Read"),
       ("az", az + ["--scope", "User.Read", "-o=json"], "User.Read"),
       ("az", az + ["--query", "accessToken", "--output", "json", "--scope", "User.Read"], "User.Read"),
+      ("az", az + ["--query", "[accessToken]", "-otsv", "--scope", "User.Read"], "User.Read"),
+      ("az", az + ["--verbose", "-ojson", "--scope", "User.Read"], "User.Read"),
+      (
+        "az", az + ["--resource-type", "oss-rdbms", "--debug"],
+        "https://ossrdbms-aad.database.windows.net/.default"
+      ),
     ] {
       Lab.current.clearLog()
       let result = try standIn(program, arguments, of: tool).exits(0)
@@ -162,6 +209,44 @@ struct OtherToolsTests {
         if program == "azd" { #expect(try result.json.keys == ["expiresOn", "token"]) }
       }
     }
+  }
+
+  @Test(.fault("shim forms"), .lab)
+  func `The stand-in for az prints the members that a query names`() throws {
+    let tool = try Tool.signedIn()
+    func az(_ arguments: String...) throws -> String {
+      try standIn("az", ["account", "get-access-token", "--scope", "User.Read"] + arguments, of: tool)
+        .exits(0).standardOutput
+    }
+    let all = try JSONValue(text: az())
+    let (token, end) = (all["accessToken"]?.stringValue ?? "", all["expiresOn"]?.stringValue ?? "")
+    #expect(try az("--query", "expiresOn") == "\"\(end)\"\n")
+    #expect(try az("--query", "[accessToken,expiresOn]", "-o", "tsv") == "\(token)\n\(end)\n")
+    #expect(try JSONValue(text: az("--query=[accessToken, tenant]"))[1] == all["tenant"])
+    #expect(try JSONValue(text: "[\(az("--query", "expires_on", "--output=tsv"))]")[0] == all["expires_on"])
+  }
+
+  @Test(.fault("shim other failure"), .lab)
+  func `Only a missing sign-in makes the SDKs try another identity`() throws {
+    var tool = try Tool.signedIn(on: PrivateKeyring())
+    try tool.logIn("bob")
+    func fails(_ status: Int32, saying words: String) throws {
+      for (program, call) in [("az", ["account", "get-access-token"]), ("azd", ["auth", "token"])] {
+        try standIn(program, call, of: tool)
+          .exits(status, printing: "", saying: words, hiding: "az login", "not logged in")
+      }
+    }
+    try fails(2, saying: "2 accounts are signed in")
+    tool.settings["LLAVERO_ACCOUNT"] = Tool.alice
+    Lab.current.inject(LabFault(.token, count: 8, status: 400, body: #"{"error":"invalid_grant"}"#))
+    try fails(3, saying: "llavero login")
+    try tool.keyring.lockCollection()
+    try fails(3, saying: "locked")
+    // An azd from before this option.
+    try Child.run(
+      tool.files.path + "/azd", ["auth", "token", "--claims", "e30="],
+      environment: tool.environment(with: ["PATH": tool.files.path])
+    ).exits(2, saying: "unknown flag: --claims")
   }
 
   @Test(.fault("shim signed out"), .lab)

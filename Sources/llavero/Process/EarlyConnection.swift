@@ -32,7 +32,7 @@ enum EarlyConnection {
     while let argument = arguments.popFirst() {
       switch argument {
       case "--json": isJSON = true
-      case "--quiet", "-q", "--force-refresh": break
+      case "--quiet", "-q", "--force-refresh", "--tsv": break
       default:
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let value = parts.count == 2 ? String(parts[1]) : arguments.popFirst(),
@@ -42,6 +42,7 @@ enum EarlyConnection {
         case "--output":
           format = TokenFormat(rawValue: value)
           if format == nil { return nil }
+        case "--stand-in", "--query": break
         case "--min-validity": if Validity(argument: value) == nil { return nil }
         case let name:
           guard let setting = Setting.all.first(where: { $0.option.map { $0 == name } ?? false }),

@@ -20,9 +20,10 @@ struct Shim: ParsableCommand {
       abstract: "Install a stand-in for az or azd.",
       discussion: """
         The script requests a token for Azure Resource Manager, or for the resource or scope of the call. It \
-        ignores a subscription; --tenant chooses the tenant. Other calls go to the next az or azd on PATH, \
-        and fail without one. The script runs this llavero: install it again when that moves. A file that is \
-        not a stand-in is not replaced.
+        ignores a subscription; --tenant chooses the tenant. If no account is signed in, it says so in the words \
+        for which the SDKs try their next credential, and only then. Other calls go to the next az or azd on \
+        PATH, and fail without one. The script runs this llavero: install it again when that moves. A file that \
+        is not a stand-in is not replaced.
 
         Example:
           llavero shim install az
@@ -43,6 +44,7 @@ struct Shim: ParsableCommand {
       guard FileStatus(path) == nil || program.isStandIn(path) else {
         throw Failure("exists", "\(path) already exists and is not a stand-in.", advice: advice)
       }
+      try requireOwnHome(for: path)
       // With the user's own mode: other users may run it.
       try? FileManager.default.createDirectory(
         atPath: parentDirectory(of: path), withIntermediateDirectories: true)
@@ -183,7 +185,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       # Returns where the call is not for a token, or has an option without an equivalent.
       answer() {
         shift 2
-        left=$# form=json query= quote= scoped= last=
+        left=$# form=json query= scoped= last=
         while [ "$left" -gt 0 ]; do
           option=$1
           shift
@@ -191,6 +193,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
           case $option in
             \#(parts.flag)) continue ;;
             --*=* | -?=*) value=${option#*=} option=${option%%=*} ;;
+            -[!-]?*) value=${option#-?} option=${option%"$value"} ;;
             -*)
               [ "$left" -gt 0 ] || return
               value=$1
@@ -210,18 +213,21 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
             *) return ;;
           esac
         done
-        case "$form $query" in
-          "json ") form=\#(rawValue) ;;
-          "tsv accessToken") form=bare ;;
-          "json accessToken") form=bare quote='"' ;;
+        set -f
+        IFS=', '
+        list=$query
+        case $query in "["*"]") list=${query#?} list=${list%?} ;; esac
+        for name in $list; do
+          case $name in \#(AzureQuery.members.joined(separator: " | "))) ;; *) return ;; esac
+        done
+        [ -z "$query" ] || set -- "$@" --query "$query"
+        case $form in
+          json) ;;
+          tsv) [ "$query" ] || return; set -- "$@" --tsv ;;
           *) return ;;
         esac
         [ "$scoped" ] || set -- "$@" --scope '\#(Self.manager)/.default'
-        token=$(\#(llavero) token --output "$form"\#(broker) "$@")
-        status=$?
-        [ "$status" -ne 0 ] || printf '%s%s%s\n' "$quote" "$token" "$quote"
-        [ "$status" -ne 3 ] || echo \#(parts.notSignedIn) >&2
-        exit "$status"
+        exec \#(llavero) token --stand-in \#(rawValue) --output \#(rawValue)\#(broker) "$@"
       }
 
       [ "$1 $2" != "\#(parts.call)" ] || answer "$@"
@@ -236,6 +242,9 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         [ "$line" = '\#(Self.mark)' ] || exec "$file" "$@"
       done
       echo "\#(rawValue): This stand-in by Llavero only handles \"\#(rawValue) \#(parts.call)\", and there is no other \#(rawValue) on PATH." >&2
+      echo "To sign in for it, run \"llavero login\"." >&2
+      # In these words an old azd is recognized.
+      case " $*" in *" --claims"*) echo "unknown flag: --claims" >&2 ;; esac
       exit 2
 
       """#
@@ -244,23 +253,36 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   /// Azure Resource Manager, as these tools name it.
   private static let manager = "https://management.core.windows.net/"
 
-  /// What differs between the scripts: the call; an option without a value that does not change the output; the message,
-  /// quoted for the shell, by which the Azure SDKs know to try the next credential; and what is done about other options.
-  private var parts: (call: String, flag: String, notSignedIn: String, options: String) {
+  /// The words by which the Azure SDKs know that no account is signed in, and try the next credential.
+  var notSignedIn: String {
+    switch self {
+    case .az: "Please run 'az login' to setup account."
+    case .azd: "not logged in, run `azd auth login` to login."
+    }
+  }
+
+  /// What differs between the scripts: the call; the options without a value, none of which changes the output; and what is done
+  /// about other options.
+  private var parts: (call: String, flag: String, options: String) {
     switch self {
     case .az:
       (
-        "account get-access-token", "--only-show-errors",
-        #""az: Please run 'az login' to setup account. Here, follow the advice above.""#,
+        "account get-access-token", "--only-show-errors | --verbose | --debug",
         #"""
               --query) query=$value ;;
               --resource) set -- "$@" --scope "$value/.default"; scoped=1 ;;
               --resource-type)
                 case $value in
-                  arm) set -- "$@" --scope '\#(Self.manager)/.default' ;;
-                  ms-graph) set -- "$@" --scope https://graph.microsoft.com/.default ;;
+                  aad-graph) value=https://graph.windows.net/ ;;
+                  arm) value=\#(Self.manager) ;;
+                  batch) value=https://batch.core.windows.net/ ;;
+                  data-lake) value=https://datalake.azure.net/ ;;
+                  media) value=https://rest.media.azure.net ;;
+                  ms-graph) value=https://graph.microsoft.com ;;
+                  oss-rdbms) value=https://ossrdbms-aad.database.windows.net ;;
                   *) return ;;
                 esac
+                set -- "$@" --scope "$value/.default"
                 scoped=1
                 ;;
               --tenant | -t) set -- "$@" --tenant "$value" ;;
@@ -269,8 +291,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       )
     case .azd:
       (
-        "auth token", "--no-prompt",
-        "'azd: not logged in, run `azd auth login` to login. Here, follow the advice above.'",
+        "auth token", "--no-prompt | --debug",
         #"      --tenant-id) set -- "$@" --tenant "$value" ;;"#
       )
     }

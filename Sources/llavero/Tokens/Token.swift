@@ -20,8 +20,8 @@ struct Token: AsyncParsableCommand, SignsIn {
       read from these tools), exec-credential (for kubectl).
 
       Examples:
-        curl --header @<(llavero token --output header) \\
-          https://graph.microsoft.com/v1.0/me
+        header=$(llavero token --output header) &&
+          printf %s "$header" | curl --header @- https://graph.microsoft.com/v1.0/me
         llavero token --scope https://management.azure.com/.default \\
           --tenant contoso.com --min-validity 10m
 
@@ -41,6 +41,16 @@ struct Token: AsyncParsableCommand, SignsIn {
     name: .customLong("output"),
     help: ArgumentHelp("The form of the output. (default: bare)", valueName: "format"))
   var format: TokenFormat?
+
+  /// The stand-in that runs the command. It says in the words for the Azure SDKs that no account is signed in.
+  @Option(help: .hidden)
+  var standIn: ShimProgram?
+
+  @Option(help: .hidden)
+  var query: AzureQuery?
+
+  @Flag(help: .hidden)
+  var tsv = false
 
   @OptionGroup var account: AccountOptions
   @OptionGroup var scope: ScopeOptions
@@ -66,6 +76,7 @@ struct Token: AsyncParsableCommand, SignsIn {
         "short_lived", "No token is valid for that long.",
         advice: "Ask for less with --min-validity, or try again later.")
     }
+    if let query { return Terminal.out(try query.text(of: result, isTSV: tsv)) }
     Terminal.out(try (output.json ? .json : format ?? .bare).text(of: result))
   }
 }

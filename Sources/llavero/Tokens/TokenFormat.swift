@@ -79,6 +79,29 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   }
 }
 
+/// A query of `az` for members of its output, such as `accessToken` or `[accessToken, expiresOn]`.
+struct AzureQuery: ExpressibleByArgument, Sendable {
+  static let members = ["accessToken", "expiresOn", "expires_on", "tenant", "tokenType"]
+
+  private let names: [String]
+  private let isList: Bool
+
+  init?(argument: String) {
+    isList = argument.hasPrefix("[") && argument.hasSuffix("]")
+    names = (isList ? argument.dropFirst().dropLast() : argument[...]).split { ", ".contains($0) }.map(
+      String.init)
+    guard isList || names.count == 1, names.allSatisfy(Self.members.contains) else { return nil }
+  }
+
+  /// The members in JSON or, as `--output tsv` prints them, one a line.
+  func text(of result: AuthenticationResult, isTSV: Bool) throws -> String {
+    let all = try JSONDecoder().decode(JSONValue.self, from: Data(TokenFormat.az.text(of: result).utf8))
+    let values = names.map { all.objectValue?[$0] ?? .null }
+    guard isTSV else { return try json(isList ? .array(values) : values[0], names: .useDefaultKeys) }
+    return try values.map { try $0.stringValue ?? json($0, names: .useDefaultKeys) }.joined(separator: "\n")
+  }
+}
+
 extension AuthenticationResult {
   /// Whether the token has only the characters of RFC 6749 appendix A.12. A line break would begin another header field, or
   /// another line of a response.
