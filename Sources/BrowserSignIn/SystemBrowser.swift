@@ -46,8 +46,11 @@ public struct SystemBrowser: Sendable {
   /// Opens a page. The browser becomes a process of its own session, so that it outlives the program. All users of the
   /// machine can read the address among its arguments.
   ///
-  /// - Throws: `IdentityError.Code.browserUnavailable`.
-  public func open(_ url: URL) async throws(IdentityError) {
+  /// - Returns: `false` where a command was started and failed. That is no proof: some open the page, and report an error. No
+  ///   other command is tried then, since it could open the page a second time.
+  /// - Throws: `IdentityError.Code.browserUnavailable` where no browser was started.
+  @discardableResult
+  public func open(_ url: URL) async throws(IdentityError) -> Bool {
     guard ["http", "https"].contains(url.scheme?.lowercased() ?? "") else {
       throw IdentityError(.browserUnavailable, "Only web pages are opened.")
     }
@@ -57,9 +60,8 @@ public struct SystemBrowser: Sendable {
         advice: "Run the program without sudo, or open the page in a browser elsewhere.")
     }
     if isAvailable {
-      for (index, command) in commands(for: url.absoluteString).enumerated()
-      where await run(command, output: index < own.count ? output : nil) {
-        return
+      for (index, command) in commands(for: url.absoluteString).enumerated() {
+        if let isGood = await run(command, output: index < own.count ? output : nil) { return isGood }
       }
     }
     throw IdentityError(
@@ -93,19 +95,26 @@ public struct SystemBrowser: Sendable {
     return commands.map { command in command.map { $0.replacing("%s", with: address) } }
   }
 
-  /// The commands of `$BROWSER`, with `%s` where the address goes.
+  /// The commands of `$BROWSER`, with `%s` where the address goes. The path of a program may have spaces, as on Windows.
   private var own: [[String]] {
     (environment["BROWSER"] ?? "").split(separator: ":").compactMap { entry in
       var words = entry.split(separator: " ").map(String.init)
       if words.last == "&" { words.removeLast() }
+      for count in stride(from: words.count, to: 0, by: -1) {
+        let path = words[..<count].joined(separator: " ").filter { !"\"'".contains($0) }
+        guard programFile(path) != nil else { continue }
+        words.replaceSubrange(..<count, with: [path])
+        break
+      }
       guard !words.isEmpty else { return nil }
       return words.contains { $0.contains("%s") } ? words : words + ["%s"]
     }
   }
 
-  /// Starts a command without a shell, with its streams at /dev/null except an output that is read, and returns whether it
-  /// runs, or ended well.
-  private func run(_ command: [String], output: Output?) async -> Bool {
+  /// Starts a command without a shell, with its streams at /dev/null except an output that is read.
+  ///
+  /// - Returns: Whether it runs, or ended well; `nil` where no browser was started.
+  private func run(_ command: [String], output: Output?) async -> Bool? {
     let pipe = output == nil ? nil : openPipe()
     let started = try? ChildProcess(
       command, environment: environment, output: pipe?.writing, survivesReader: pipe != nil)
@@ -113,16 +122,21 @@ public struct SystemBrowser: Sendable {
       close(pipe.writing)
       Self.relay(pipe.reading, to: output)
     }
-    guard let process = started else { return false }
-    // Windows' own file manager says 1 when all is well.
-    let goodStatus: Int32 = command[0] == "explorer.exe" ? 1 : 0
-    let watch = BoundedCall<Bool, IdentityError>(
+    guard let process = started else { return nil }
+    let watch = BoundedCall<Int32, IdentityError>(
       timeout: watchTime, onCancel: .cancelled, onTimeout: .cancelled)
     // This waits to the end even if the result is not needed any more: a child that is not waited for stays a zombie.
     DispatchQueue(label: "llavero.browser").async {
-      watch.finish(.success([0, goodStatus].contains(process.wait())))
+      watch.finish(.success(process.wait() ?? -1))
     }
-    return (try? await watch.run { _ in }) ?? true
+    guard let status = try? await watch.run({ _ in }) else { return true }
+    switch (command[0].split(separator: "/").last?.lowercased(), status) {
+    // Windows' own file manager says 1 when all is well.
+    case (_, 0), ("explorer.exe", 1): return true
+    // What a shell says of a missing program, xdg-open of a missing browser, and gio when it started none.
+    case (_, 126), (_, 127), ("xdg-open", 3), ("gio", _): return nil
+    default: return false
+    }
   }
 
   /// Passes on what comes out of a pipe until its other end is closed. It takes a thread: with a dispatch source, which does

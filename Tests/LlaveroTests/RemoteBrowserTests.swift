@@ -187,6 +187,12 @@ struct RemoteBrowserTests {
     try browseFor(["login", "--json"], ["BROWSER": "echo Open"], once: "Open http://localhost:")
   }
 
+  @Test(.fault("browser status")) func `A browser's command that reports an error does not end the sign-in`()
+    throws
+  {
+    try browseFor(["login", "--json"], ["BROWSER": "false"], once: "Still waiting: if no page opened")
+  }
+
   /// Runs a command without a terminal, and the browser once standard error has a text.
   ///
   /// - Returns: What the command wrote there.

@@ -146,7 +146,10 @@ struct SignInTests {
     let result = try tool.run(
       ["logout", "--all", "--browser"] + options,
       // Without the desktop's programs, which a busy machine may start so slowly that they count as a browser.
-      with: ["BROWSER": "/bin/false", "PATH": "/proc/nonexistent", "DISPLAY": nil, "WAYLAND_DISPLAY": nil]
+      with: [
+        "BROWSER": "/proc/nonexistent/browser", "PATH": "/proc/nonexistent", "DISPLAY": nil,
+        "WAYLAND_DISPLAY": nil,
+      ]
     ).exits(1, showing: Tool.alice, "bob@contoso.test", saying: "browser", hiding: "llavero login")
     #expect(try tool("status").status == 3)
     #expect(result.standardError.contains(#""error""#) == (options == ["--json"]), "\(result)")
@@ -166,9 +169,10 @@ struct SignInTests {
   }
 
   @Test(.fault("no browser"))
-  func `A browser that fails is noticed by a program that was started to ignore its children`() throws {
+  func `A missing browser is noticed by a program that was started to ignore its children`() throws {
     let changes: [String: String?] = [
-      "BROWSER": "/bin/false", "PATH": "/proc/nonexistent", "DISPLAY": ":0", "WAYLAND_DISPLAY": nil,
+      "BROWSER": try tool.files.program("browser", "#!/bin/sh\nexit 127\n"), "PATH": "/proc/nonexistent",
+      "DISPLAY": ":0", "WAYLAND_DISPLAY": nil,
     ]
     try Child.run(
       "/usr/bin/env", ["--ignore-signal=CHLD", Tool.path] + tool.inGroup(["login", "--json"]),

@@ -14,6 +14,33 @@ struct SystemBrowserTests {
     #expect(browser.commands(for: "A") == expected + [["xdg-open", "A"], ["gio", "open", "A"]])
   }
 
+  @Test func `The path of a program may have spaces`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.program("Program Files/a b.exe", "#!/bin/sh\n")
+    for (variable, rest) in [(path, ["A"]), (path + " -x %s", ["-x", "A"]), ("\"\(path)\" %s &", ["A"])] {
+      let browser = SystemBrowser(environment: ["BROWSER": variable])
+      #expect(browser.commands(for: "A").first == [path] + rest)
+    }
+  }
+
+  @Test(
+    .fault("browser status"),
+    arguments: [
+      ("#!/bin/sh\nexit 1\n", "browser", false), ("#!/bin/sh\nexit 1\n", "EXPLORER.EXE", true),
+      ("#!/bin/sh\nexit 4\n", "xdg-open", false), ("#!/bin/sh\nkill -9 $$\n", "browser", false),
+    ])
+  func `A command that reports an error may have opened the page, and no other is tried`(
+    script: String, name: String, isGood: Bool
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.program(name, script)
+    let other = try directory.program("other", "#!/bin/sh\ntouch '\(directory.path)/opened twice'\n")
+    var browser = SystemBrowser(environment: ["BROWSER": "\(path):\(other)", "PATH": "/usr/bin:/bin"])
+    browser.watchTime = .seconds(300)
+    #expect(try await browser.open(#require(URL(string: "https://localhost/"))) == isGood)
+    #expect(access(directory.path + "/opened twice", F_OK) != 0)
+  }
+
   @Test(arguments: [
     ([:], false), (["DISPLAY": ""], false), (["DISPLAY": ":0"], true),
     (["WAYLAND_DISPLAY": "wayland-0"], true),
@@ -36,7 +63,7 @@ struct SystemBrowserTests {
       browser.watchTime = .seconds(300)
       try await browser.open(url)
     }
-    try await open(["BROWSER": "/proc/nonexistent/browser:false:true", "PATH": path])
+    try await open(["BROWSER": "/proc/nonexistent/browser:sh -c exit\\ 127:true", "PATH": path])
     await expectError(.browserUnavailable) {
       try await open(desktop.merging(["BROWSER": "false", "PATH": "/proc/nonexistent"]) { $1 })
     }

@@ -12,7 +12,11 @@ extension BrowserAuthenticator {
       // The browser may be on another desktop.
       Terminal.note("If no browser opens, " + instruction)
       do throws(IdentityError) {
-        try await browser.open(page.launchAddress)
+        if try await !browser.open(page.launchAddress) {
+          let shown = Terminal.isQuiet ? instruction : "open the page above yourself"
+          Terminal.error(
+            "The browser's command reported an error. Still waiting: if no page opened, \(shown)")
+        }
       } catch {
         // The note was hidden.
         if Terminal.isQuiet { Terminal.error("No browser opened; " + instruction) }
