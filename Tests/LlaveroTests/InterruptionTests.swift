@@ -77,6 +77,20 @@ struct InterruptionTests {
     #expect(service.calls.contains("Delete"))
   }
 
+  @Test(.fault("Ctrl-C"), arguments: [SIGINT, SIGTERM])
+  func `An import that is cancelled says what is in already`(_ signal: Int32) async throws {
+    let service = try FakeService(["SearchItems": .silence])
+    let tool = try Tool(on: service.keyring)
+    let errors = try Pipe()
+    let cache = try tool.files.file("cache", Sample.cache)
+    let child = try tool.start(tool.inGroup(["import", cache, "--allow-plain-session"]), errors: errors)
+    defer { child.end() }
+    try await eventually { service.calls.contains("SearchItems") || child.hasEnded }
+    child.signal(signal)
+    #expect(child.wait() == 5)
+    #expect(errors.remainingLines().joined().contains("None of the accounts are in \(tool.group)"))
+  }
+
   @Test(.fault("Ctrl-C")) func `A signal ends the wait for input, also before a store in etcd`()
     async throws
   {

@@ -158,6 +158,11 @@ struct TokenTests {
     try expect(4, "unhandled_response", renewal + ["--scope", "Files.Read"])
     lab.inject(LabFault(.token, count: 2, body: #"{"token_type": "Bearer", "expires_in": 3600}"#))
     try expect(1, "invalid_response", renewal + ["--scope", "Files.Read"])
+    // Of a network's portal.
+    for (status, code) in [(200, "invalid_response"), (403, "unexpected_http_response")] {
+      lab.inject(LabFault(.token, count: 2, status: status, body: "<html>Welcome</html>"))
+      try expect(4, code, renewal + ["--scope", "Files.Read"])
+    }
     try expect(4, "network", renewal, ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"])
 
     try lab.setCondition(.basicAction, of: "alice")
@@ -165,8 +170,8 @@ struct TokenTests {
     try lab.setCondition(nil, of: "alice")
 
     try tool.logIn("bob")
-    try expect(3, "ambiguous", ["token"])
-    try tool("token").exits(3, saying: "2 accounts are signed in.", "--account NAME", Tool.alice)
+    try expect(2, "ambiguous", ["token"])
+    try tool("token").exits(2, saying: "2 accounts are signed in.", "--account NAME", Tool.alice)
     try expect(2, "ambiguous", ["logout"])
     #expect(try tool("token", with: ["LLAVERO_ACCOUNT": Tool.alice]).status == 0)
   }

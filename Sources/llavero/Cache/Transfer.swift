@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Synchronization
 import TokenCache
 
 /// The result of an import, an export or a copy, or of its dry run.
@@ -42,11 +43,20 @@ struct Transfer: Encodable {
       let isQuiet = Terminal.isQuiet
       // An error has the line for itself.
       defer { if !isQuiet { Terminal.status("") } }
-      let summary = try await cache.import(document) { done, count in
-        if isQuiet { return }
-        Terminal.status("\(progress): \(done) of \(count) accounts")
+      let finished = Mutex("None of the accounts")
+      Interruption.beginCancelling()
+      do {
+        let summary = try await cache.import(document) { done, count in
+          finished.withLock { $0 = "\(done) of \(count) accounts" }
+          if isQuiet { return }
+          Terminal.status("\(progress): \(done) of \(count) accounts")
+        }
+        self.init(summary, group: cache.group, peer: peer)
+      } catch  where error.code == .cancelled {
+        throw CacheError(
+          .cancelled, "It was cancelled. \(finished.withLock(\.self)) are in \(cache.group.name).",
+          advice: "The same command goes on.")
       }
-      self.init(summary, group: cache.group, peer: peer)
     }
   }
 

@@ -49,6 +49,9 @@ struct Failure: ToolError {
     if failure.needsSignIn {
       let advice = (command as? any SignsIn)?.signInAdvice ?? "Sign in with \"llavero login\"."
       failure.advice = sentences(failure.advice, advice)
+      if failure.isNotSignedIn, let program = (command as? Token)?.standIn {
+        failure.advice = sentences(failure.advice, "For the Azure SDKs: \(program.notSignedIn)")
+      }
     } else if command is Login, (error as? IdentityError)?.code == .browserUnavailable {
       failure.advice = sentences(failure.advice, "\"llavero login --no-browser\" shows its address.")
     } else if (error as? GraphError)?.code == .forbidden, (command as? any SignsIn)?.store.socket != nil {
@@ -105,7 +108,7 @@ extension Failure {
   }
 
   static let setupAdvice =
-    "On a machine without a keyring \"llavero setup\" makes a store of encrypted files."
+    "On a machine without a keyring \"llavero setup --store file\" makes a store of encrypted files."
 
   static let accessSetting =
     "turn off ConfirmAccessItem (Settings, Secret Service Integration, Confirm when passwords are retrieved by clients)."
@@ -172,6 +175,7 @@ extension IdentityError: ToolError {
         .interactionRequired
       case .userCanceled, .cancelled: .cancelled
       case .network, .serverError, .unhandledResponse: .network
+      case _ where isForeignPage: .network
       case _ where isLenderGone: .network
       case .invalidParameter, .invalidRedirectURI: .usage
       case .invalidRequest where asksForSeveralResources: .usage
@@ -192,8 +196,15 @@ extension IdentityError: ToolError {
     return text
   }
 
+  /// Whether what responded is not the server, but a proxy or a network's sign-in page.
+  private var isForeignPage: Bool {
+    code == .unexpectedHTTPResponse || code == .invalidResponse && httpStatus != nil
+  }
+
   private var toolAdvice: String? {
     switch code {
+    case _ where isForeignPage && advice == nil:
+      "A proxy, or the sign-in page of this network, may have responded in the server's place."
     case .invalidRequest where asksForSeveralResources: "Ask for the scopes of each resource by themselves."
     case .serverDeclinedScopes:
       "Granted: \(grantedScopes.joined(separator: " ")). Declined: \(declinedScopes.joined(separator: " "))."
