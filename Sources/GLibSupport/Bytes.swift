@@ -1,9 +1,6 @@
 import CGLib
 import Glibc
 
-/// The mark of UTF-8 with which programs of Windows begin a file.
-package let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
 /// The SHA-256 digest of the text's UTF-8 bytes, in lower-case hexadecimal.
 package func sha256Hex(_ text: String) -> String {
   let size = gssize(text.utf8.count)

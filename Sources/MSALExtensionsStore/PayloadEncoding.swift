@@ -21,9 +21,9 @@ public struct PayloadEncoding: Sendable, Hashable {
   static func decode(_ payload: Data) throws(CacheError) -> (CacheDocument, PayloadEncoding)? {
     var encoding = PayloadEncoding.json
     var text = payload[...]
-    if text.starts(with: byteOrderMark) {
+    if text.starts(with: KeyFile.byteOrderMark) {
       encoding.hasByteOrderMark = true
-      text = text.dropFirst(byteOrderMark.count)
+      text = text.dropFirst(KeyFile.byteOrderMark.count)
     }
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
     text = text.drop(while: isSpace)
@@ -36,7 +36,7 @@ public struct PayloadEncoding: Sendable, Hashable {
         advice: "Azure CLI keeps service principals in the same item. It was not changed.")
     }
     guard var json = Data(base64Encoded: Data(text), options: .ignoreUnknownCharacters), !json.isEmpty,
-      json.drop(while: { byteOrderMark.contains($0) || isSpace($0) }).first == UInt8(ascii: "{")
+      json.drop(while: { KeyFile.byteOrderMark.contains($0) || isSpace($0) }).first == UInt8(ascii: "{")
     else {
       throw CacheError(
         .damaged, "It is neither a JSON object nor the Base64 of one.",
@@ -51,7 +51,7 @@ public struct PayloadEncoding: Sendable, Hashable {
   func encode(_ document: CacheDocument) throws(CacheError) -> Data {
     var json = try document.withTimesAsStrings.json()
     defer { json.resetBytes(in: json.startIndex..<json.endIndex) }
-    let mark = Data(hasByteOrderMark ? byteOrderMark : [])
+    let mark = Data(hasByteOrderMark ? KeyFile.byteOrderMark : [])
     return mark + (isBase64 ? json.base64EncodedData() : json)
   }
 }

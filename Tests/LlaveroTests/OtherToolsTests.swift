@@ -155,9 +155,10 @@ struct OtherToolsTests {
       call + ["--tenant", "a b; echo $(touch \(tool.files.path)/x)"],
     ] {
       // There is no other az on PATH.
-      try Child.run(
+      let result = try Child.run(
         tool.files.path + "/az", arguments, environment: environment.merging(["PATH": tool.files.path]) { $1 }
-      ).exits(2, printing: "", saying: "llavero login")
+      ).exits(2, printing: "")
+      if arguments == ["login"] { #expect(result.standardError.contains("llavero login")) }
     }
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/x"))
   }

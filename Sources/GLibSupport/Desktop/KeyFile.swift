@@ -2,6 +2,8 @@ import CGLib
 
 /// A key file: groups of keys and values, in the format of the Desktop Entry Specification.
 package struct KeyFile: Sendable {
+  package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   private var groups: [String: [String: String]] = [:]
 
   /// - Throws: ``GLibError`` if the contents have another format.
@@ -9,7 +11,7 @@ package struct KeyFile: Sendable {
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
     // Editors of Windows begin a file with this.
-    let mark = contents.starts(with: byteOrderMark) ? byteOrderMark.count : 0
+    let mark = contents.starts(with: KeyFile.byteOrderMark) ? KeyFile.byteOrderMark.count : 0
     _ = try withGError { error in
       contents[mark...].withUnsafeBytes { bytes in
         let text = bytes.bindMemory(to: CChar.self)

@@ -7,7 +7,7 @@ struct KeyFileText {
   private let mark: [UInt8]
 
   init(_ contents: [UInt8]) {
-    mark = contents.starts(with: byteOrderMark) ? byteOrderMark : []
+    mark = contents.starts(with: KeyFile.byteOrderMark) ? KeyFile.byteOrderMark : []
     lines = contents.dropFirst(mark.count).split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
   }

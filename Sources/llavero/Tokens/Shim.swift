@@ -244,7 +244,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
       echo "\#(rawValue): This stand-in by Llavero only handles \"\#(rawValue) \#(parts.call)\", and there is no other \#(rawValue) on PATH." >&2
       echo "To sign in for it, run \"llavero login\"." >&2
       # In these words an old azd is recognized.
-      case " $*" in *" --claims"*) echo "unknown flag: --claims" >&2 ;; esac
+      case "$*" in *--claims*) echo "unknown flag: --claims" >&2 ;; esac
       exit 2
 
       """#
