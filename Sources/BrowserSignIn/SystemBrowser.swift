@@ -133,8 +133,8 @@ public struct SystemBrowser: Sendable {
     switch (command[0].split(separator: "/").last?.lowercased(), status) {
     // Windows' own file manager says 1 when all is well.
     case (_, 0), ("explorer.exe", 1): return true
-    // What a shell says of a missing program, xdg-open of a missing browser, and gio when it started none.
-    case (_, 126), (_, 127), ("xdg-open", 3), ("gio", _): return nil
+    // What a shell says of a missing program; what xdg-open and gio say when they started none.
+    case (_, 126), (_, 127), ("xdg-open", 1...3), ("gio", _): return nil
     default: return false
     }
   }

@@ -16,6 +16,7 @@ struct SystemBrowserTests {
 
   @Test func `The path of a program may have spaces`() throws {
     let directory = try TemporaryDirectory()
+    _ = try directory.directory("Program Files")
     let path = try directory.program("Program Files/a b.exe", "#!/bin/sh\n")
     for (variable, rest) in [(path, ["A"]), (path + " -x %s", ["-x", "A"]), ("\"\(path)\" %s &", ["A"])] {
       let browser = SystemBrowser(environment: ["BROWSER": variable])
@@ -65,7 +66,8 @@ struct SystemBrowserTests {
     }
     try await open(["BROWSER": "/proc/nonexistent/browser:sh -c exit\\ 127:true", "PATH": path])
     await expectError(.browserUnavailable) {
-      try await open(desktop.merging(["BROWSER": "false", "PATH": "/proc/nonexistent"]) { $1 })
+      try await open(
+        desktop.merging(["BROWSER": "/proc/nonexistent/browser", "PATH": "/proc/nonexistent"]) { $1 })
     }
     await expectError(.browserUnavailable) { try await open(["PATH": path]) }
   }
