@@ -63,7 +63,7 @@ import HTTPTypes
   let fields = input.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
   guard let challenge = ClaimsChallenge(wwwAuthenticate: fields) else { return }
   require(
-    (try? JSONDecoder().decode(JSONObject.self, from: Data(challenge.claims.utf8))) != nil,
+    (try? JSONObject(foreign: Data(challenge.claims.utf8), within: .response)) != nil,
     "The claims are no JSON.")
   _ = try? ClaimsRequest(json: challenge.claims)
 }
