@@ -37,7 +37,7 @@ final class BrokerConnection: Sendable {
   ) throws(IdentityError) -> String {
     let bus = try bus()
     // In lower case, as it stands in the server's logs.
-    let id = correlationID.uuidString.lowercased()
+    let id = correlationID.text
     do {
       let response = try bus.call(
         Self.name, Self.path, Self.interface, method.name,

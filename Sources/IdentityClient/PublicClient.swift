@@ -196,7 +196,7 @@ public final class PublicClient: Sendable {
         .info, "The call failed.",
         [
           "code": "\(error.code.rawValue)", "error": log.word(error.oauthError),
-          "correlation": "\(correlationID)",
+          "correlation": "\(correlationID.text)",
         ])
       throw error
     }

@@ -56,7 +56,7 @@ final class ServerTelemetry: Sendable {
         state = State()
         return
       }
-      let id = correlationID?.uuidString.lowercased() ?? ""
+      let id = correlationID?.text ?? ""
       state.failures.append(("\(call),\(id)", error))
       if state.failures.count > 75 { state.failures.removeFirst() }
     }

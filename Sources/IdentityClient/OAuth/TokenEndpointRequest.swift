@@ -88,8 +88,7 @@ extension HTTPTransportResponse {
       error.stsErrorCodes = refusal?.stsErrorCodes ?? []
       return error
     case 429:
-      return IdentityError(
-        .unhandledResponse, "The server has received too many requests.", advice: "Try again later.")
+      return IdentityError(.unhandledResponse, "The server has received too many requests.")
     case 300..<400:
       return IdentityError(
         .unexpectedHTTPResponse, "The server responded with a redirect, which is not followed.")
@@ -105,7 +104,7 @@ extension ClientConfiguration {
   /// What every request tells Microsoft's services of itself and of the program.
   func clientHeaders(_ correlationID: UUID) -> [String: String] {
     var headers = [
-      "client-request-id": correlationID.uuidString.lowercased(), "return-client-request-id": "true",
+      "client-request-id": correlationID.text, "return-client-request-id": "true",
       "x-client-SKU": Library.name, "x-client-Ver": Library.version, "x-client-OS": "Linux",
     ]
     headers["x-app-name"] = applicationName

@@ -103,7 +103,7 @@ struct GrantResponse: Sendable {
     client.log(
       .info, broker == nil ? "The server gave tokens." : "The broker gave a token.",
       [
-        "account": client.log.personal(records.homeAccountID), "correlation": "\(request.correlationID)",
+        "account": client.log.personal(records.homeAccountID), "correlation": "\(request.correlationID.text)",
         "stored": "\(cacheError == nil)",
       ])
     let declined = request.scopes.declined(granted: granted)

@@ -97,7 +97,7 @@ extension PublicClient {
     parameters["state"] = state
     if let hint = home?.claims?.string("login_hint") { parameters["logout_hint"] = hint }
     if authority.isMicrosofts {
-      parameters["client-request-id"] = options.correlationID.uuidString.lowercased()
+      parameters["client-request-id"] = options.correlationID.text
     } else {
       // Other servers redirect only to an address of a client that they know (section 3).
       parameters["client_id"] = configuration.clientID

@@ -143,7 +143,7 @@ struct SilentFlow: Sendable {
       else { throw error }
       client.log(
         .warning, "The token could not be renewed; the one from the cache serves.",
-        ["correlation": "\(request.correlationID)", "reason": client.log.reason(error)])
+        ["correlation": "\(request.correlationID.text)", "reason": client.log.reason(error)])
       return result(of: cached, isExtendedLifetime: !cached.isValid)
     }
   }

@@ -1,8 +1,11 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 import Synchronization
 
 extension UUID {
+  /// The one form in which requests, brokers and the log have a correlation id: in lower case.
+  package var text: String { uuidString.lowercased() }
+
   /// A random one (RFC 9562 section 5.4). `UUID()` opens a device each time, which takes longer than finding a
   /// token in memory.
   static func random() -> UUID {
