@@ -96,7 +96,7 @@ let package = Package(
     .target(name: "LibsoupOnDemand", dependencies: ["CGLib"]),
     // Nothing but a check of the one above against libsoup's header, by the compiler.
     .target(name: "LibsoupCheck", dependencies: ["CLibsoup"], path: "Tests/LibsoupCheck"),
-    .target(name: "HTTPSupport", dependencies: [httpTypes], swiftSettings: safe),
+    .target(name: "HTTPSupport", dependencies: ["GLibSupport", httpTypes], swiftSettings: safe),
     .target(
       name: "SoupTransport",
       dependencies: ["CGLib", "GLibSupport", "HTTPSupport", "LibsoupOnDemand", asn1, httpTypes],
@@ -127,7 +127,8 @@ let package = Package(
       ],
       swiftSettings: common),
     .target(
-      name: "MicrosoftGraph", dependencies: ["HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
+      name: "MicrosoftGraph",
+      dependencies: ["GLibSupport", "HTTPSupport", "IdentityClient", "TokenCache", httpTypes],
       swiftSettings: safe),
     .target(
       name: "MSAL",
@@ -313,9 +314,10 @@ let package = Package(
     .testTarget(
       name: "MSALTests",
       dependencies: [
-        "BrowserSignIn", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker", "IdentityClient",
-        "KeyringStore", "LabSupport", "Lending", "MSAL", "MSALExtensionsStore", "ProofOfPossession",
-        "SecretService", "SoupTransport", "TestSupport", "TokenCache", httpTypes,
+        "BrowserSignIn", "Configuration", "EntraLab", "GLibSupport", "HTTPSupport", "IdentityBroker",
+        "IdentityClient", "KeyringStore", "LabSupport", "Lending", "MSAL", "MSALExtensionsStore",
+        "MicrosoftGraph", "ProofOfPossession", "Sealing", "SecretService", "SoupTransport", "TestSupport",
+        "TokenCache", httpTypes,
       ],
       swiftSettings: common + [.swiftLanguageMode(.v5)]),
     .testTarget(

@@ -1,7 +1,11 @@
+public import FoundationEssentials
+import GLibSupport
+
 /// Why a text is no value of a setting or an option. The text itself is not quoted: it may be a secret, put there by mistake.
-public struct InvalidValue: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvalidValue: LocalizedError, Sendable, Hashable, CustomStringConvertible {
   /// What was expected, or what is wrong, as the end of a sentence.
   public let description: String
+  public var errorDescription: String? { sentences("Invalid value: \(description)") }
 
   init(_ description: String) {
     // A library's sentence ends with a full stop, as the message will.
@@ -17,13 +21,14 @@ public struct InvalidValue: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Why settings cannot be used.
-public struct ConfigurationError: Error, Sendable, Hashable {
+public struct ConfigurationError: LocalizedError, Sendable, Hashable {
   /// A stable name for programs, such as `invalid_configuration`.
   public let name: String
   /// What happened, in a sentence without secrets.
   public let message: String
   /// What to do about it, in a sentence.
   public let advice: String?
+  public var errorDescription: String? { sentences(message, advice) }
 
   public init(_ name: String, _ message: String, advice: String? = nil) {
     self.name = name

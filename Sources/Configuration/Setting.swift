@@ -189,7 +189,7 @@ extension Form<KeychainGroup> {
     do throws(CacheError) {
       return try KeychainGroup(text)
     } catch {
-      throw InvalidValue([error.message, error.advice].compactMap(\.self).joined(separator: " "))
+      throw InvalidValue(error.description)
     }
   }
 }

@@ -1,5 +1,7 @@
+package import FoundationEssentials
+
 /// Why a command of a test failed.
-package enum LabError: Error, Equatable, Sendable {
+package enum LabError: LocalizedError, Equatable, Sendable {
   case noSuch(String)
   case badCommand(String)
   case cannotStart(String)
@@ -13,4 +15,6 @@ extension LabError: CustomStringConvertible {
     case .cannotStart(let why): "The lab cannot start: \(why)"
     }
   }
+
+  package var errorDescription: String? { description }
 }

@@ -1,3 +1,4 @@
+import GLibSupport
 import HTTPSupport
 package import StoreSupport
 import TokenCache
@@ -104,11 +105,11 @@ package struct EtcdFailure: StoreFailure {
       return error(meaning.0, meaning.1, meaning.advice)
     case .unreachable(let reasons):
       return error(
-        .unavailable, "No endpoint of etcd can be reached. " + reasons.joined(separator: " "),
+        .unavailable, sentences(["No endpoint of etcd can be reached."] + reasons),
         "Check that etcd runs there (\"etcdctl endpoint health\"), and the names, ports and certificates.")
     case .timedOut(let reasons):
       return error(
-        .timedOut, (["etcd did not respond in time."] + reasons).joined(separator: " "),
+        .timedOut, sentences(["etcd did not respond in time."] + reasons),
         "A cluster needs more than half of its members: \"etcdctl endpoint status --cluster\" shows them.")
     case .cancelled: return error(.cancelled, "The call to etcd was cancelled.")
     case .malformed(let reason):
@@ -203,15 +204,15 @@ extension EtcdFailure {
       reason = "\(endpoint) did not respond."
     case .connectionLost(let text):
       self.init(cause: .timedOut([text]), outcomeIsUnknown: true)
-      reason = Self.sentence(text)
+      reason = sentences(text)
     case .invalidConfiguration(let text), .invalidRequest(let text), .notConnected(let text),
       .cannotFindHost(let text), .untrustedServer(let text):
       self.init(cause: .unreachable([text]))
-      reason = Self.sentence(text)
+      reason = sentences(text)
     case .cannotConnect(let text), .secureConnectionFailed(let text):
       // Without TLS it is not known how far it came.
       self.init(cause: .unreachable([text]), outcomeIsUnknown: true)
-      reason = Self.sentence(text)
+      reason = sentences(text)
       mayBeRestarting = true
     }
   }
@@ -222,8 +223,6 @@ extension EtcdFailure {
     let message = (error["error"] ?? error["message"])?.stringValue ?? ""
     let cause = Cause.refused(code: code, message: message)
     self.init(cause: cause, outcomeIsUnknown: EtcdFailure(cause: cause).isTransient)
-    reason = Self.sentence("\(endpoint): \(Self.printable(message))")
+    reason = sentences("\(endpoint): \(Self.printable(message))")
   }
-
-  private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 }

@@ -33,5 +33,14 @@ package func shellQuoted(_ word: String) -> String {
   return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
 }
 
+/// The parts that are not `nil`, one after the other. Each is a sentence: one without a full stop gets it.
+package func sentences(_ parts: String?...) -> String { sentences(parts) }
+
+/// The parts that are not `nil`, as ``sentences(_:)``.
+package func sentences(_ parts: [String?]) -> String {
+  parts.compactMap(\.self).filter { !$0.isEmpty }
+    .map { part in part.last.map(".!?".contains) == true ? part : part + "." }.joined(separator: " ")
+}
+
 /// The system's text for an `errno`, without a full stop.
 package func systemReason(_ code: Int32 = errno) -> String { String(cString: strerror(code)) }

@@ -1,9 +1,10 @@
 public import FoundationEssentials
+import GLibSupport
 public import HTTPSupport
 public import TokenCache
 
 /// Why a token could not be got, or an account not be signed out.
-public struct IdentityError: Error, Sendable, CustomStringConvertible {
+public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
   /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The person has to sign in, to consent or to prove who they are.
@@ -81,7 +82,12 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   /// What happened, in a sentence without secrets.
   public var message: String
   /// What to do about it, in a sentence.
-  public var advice: String?
+  public var advice: String? {
+    get { ownAdvice ?? code.advice }
+    set { ownAdvice = newValue }
+  }
+  /// The advice of this very error, which may know more than its code does.
+  package private(set) var ownAdvice: String?
   /// `error` of an OAuth response.
   public var oauthError: String?
   /// `suberror` of an OAuth response.
@@ -122,10 +128,11 @@ public struct IdentityError: Error, Sendable, CustomStringConvertible {
   public init(_ code: Code, _ message: String, advice: String? = nil) {
     self.code = code
     self.message = message
-    self.advice = advice
+    ownAdvice = advice
   }
 
-  public var description: String { advice.map { "\(message) \($0)" } ?? message }
+  public var description: String { sentences(message, advice) }
+  public var errorDescription: String? { description }
 }
 
 extension IdentityError {
@@ -141,28 +148,10 @@ extension IdentityError {
   }
 
   package init(transport error: HTTPTransportError) {
-    let checkNetwork = "Check the network connection."
-    switch error {
-    case .cancelled: self = .cancelled
-    case .invalidConfiguration(let reason):
-      self.init(.network, "The transport is not set up right: \(reason)")
-    case .invalidRequest(let reason): self.init(.network, "The request cannot be sent: \(reason)")
-    case .notConnected(let reason):
-      self.init(.network, "The network cannot be reached: \(reason)", advice: checkNetwork)
-    case .cannotFindHost(let reason):
-      self.init(.network, "The server's name cannot be resolved: \(reason)", advice: checkNetwork)
-    case .cannotConnect(let reason):
-      self.init(.network, "The server cannot be reached: \(reason)", advice: checkNetwork)
-    case .secureConnectionFailed(let reason):
-      self.init(.network, "No secure connection can be made: \(reason)", advice: checkNetwork)
-    case .connectionLost(let reason): self.init(.network, "The connection broke: \(reason)")
-    // Only the transport knows what is wrong with the certificate, and so whether to trust another authority.
-    case .untrustedServer(let reason):
-      self.init(.network, "A certificate is not trusted: \(reason)")
-    case .timedOut: self.init(.network, "The server did not respond in time.")
-    case .responseTooLarge(let limit):
-      self.init(.network, "The server's response is larger than \(limit) bytes.")
-    case .malformedResponse(let reason): self.init(.network, "The response cannot be read: \(reason)")
+    if error == .cancelled {
+      self = .cancelled
+    } else {
+      self.init(.network, error.description, advice: error.advice)
     }
     transportError = error
   }

@@ -1,8 +1,9 @@
+public import FoundationEssentials
 import GLibSupport
 import HTTPListener
 
 /// Why a lender cannot start.
-public enum LendingError: Error, Sendable, Equatable {
+public enum LendingError: LocalizedError, Sendable, Equatable {
   /// Another program listens there.
   case inUse(String)
   /// The file at the path is not a socket.
@@ -33,4 +34,6 @@ extension LendingError: CustomStringConvertible {
     case .notListening(let descriptor): "The descriptor \(descriptor) is not a listening Unix socket."
     }
   }
+
+  public var errorDescription: String? { sentences(description) }
 }

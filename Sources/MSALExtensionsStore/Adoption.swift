@@ -1,3 +1,5 @@
+public import FoundationEssentials
+import GLibSupport
 public import TokenCache
 
 /// The result of adopting a plaintext cache into a group.
@@ -9,7 +11,7 @@ public struct Adoption: Sendable, Hashable {
 }
 
 /// Why a plaintext cache was not adopted. Its file was not changed.
-public enum AdoptionError: Error, Sendable {
+public enum AdoptionError: LocalizedError, Sendable {
   /// It has no tokens.
   case empty
   /// It cannot be read or overwritten.
@@ -20,6 +22,16 @@ public enum AdoptionError: Error, Sendable {
   case notStored(Int)
   /// Another program keeps writing to it.
   case inUse
+
+  public var errorDescription: String? {
+    switch self {
+    case .empty: "The plaintext cache has no tokens."
+    case .peer(let error), .group(let error): error.description
+    case .notStored(let count):
+      "\(count) records of the plaintext cache could not be read back from the group. Try again."
+    case .inUse: "The plaintext cache keeps changing. Stop the program that writes to it, and try again."
+    }
+  }
 }
 
 extension MSALExtensionsCacheStore {

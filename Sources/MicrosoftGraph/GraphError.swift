@@ -1,11 +1,12 @@
 public import FoundationEssentials
+import GLibSupport
 public import HTTPSupport
 import HTTPTypes
 public import IdentityClient
 public import TokenCache
 
 /// Why a request to Microsoft Graph failed.
-public struct GraphError: Error, Sendable, CustomStringConvertible {
+public struct GraphError: LocalizedError, Sendable, CustomStringConvertible {
   /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The request is invalid. Nothing was sent.
@@ -89,9 +90,8 @@ public struct GraphError: Error, Sendable, CustomStringConvertible {
     sequence(first: innerError ?? [:]) { $0.member("innererror")?.objectValue }.prefix(10)
   }
 
-  public var description: String {
-    advice.map { "\(message) \($0)" } ?? message
-  }
+  public var description: String { sentences(message, advice) }
+  public var errorDescription: String? { description }
 }
 
 extension GraphError {

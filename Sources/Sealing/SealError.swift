@@ -1,9 +1,11 @@
+public import FoundationEssentials
+import GLibSupport
 package import TokenCache
 
 /// A problem with a sealed part of a store.
 ///
 /// It is the `underlyingError` of a `CacheError` with the code `damaged`, `newerVersion`, `wrongKey` or `rolledBack`.
-public enum SealError: Error, Equatable, Sendable {
+public enum SealError: LocalizedError, Equatable, Sendable {
   /// It does not begin like a sealed file.
   case notSealed
   /// It is shorter or longer than its header says; sizes are in bytes.
@@ -65,6 +67,8 @@ extension SealError: CustomStringConvertible {
       "cannot be opened: trying a passphrase takes \(size) MiB of memory, more than is available."
     }
   }
+
+  public var errorDescription: String? { sentences("A sealed part of the store \(description)", advice) }
 
   package var code: CacheError.Code {
     switch self {

@@ -1,5 +1,8 @@
+public import FoundationEssentials
+import GLibSupport
+
 /// Why the Secret portal returned no secret. No case holds one.
-public enum SecretPortalError: Error, Equatable, Sendable {
+public enum SecretPortalError: LocalizedError, Equatable, Sendable {
   /// There is no D-Bus session bus, or it cannot be reached.
   case noSessionBus
   /// No program on the bus provides portals, and none could be started.
@@ -46,6 +49,8 @@ extension SecretPortalError: CustomStringConvertible {
     case .malformedAnswer(let call): "The Secret portal's reply to \(call) is invalid."
     }
   }
+
+  public var errorDescription: String? { sentences(description, advice) }
 
   /// What the user or developer can do about it, if anything.
   public var advice: String? {

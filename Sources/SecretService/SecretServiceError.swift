@@ -1,8 +1,11 @@
+public import FoundationEssentials
+import GLibSupport
+
 /// Why a call to the Secret Service failed.
 ///
 /// No case holds a secret. A write that ended with ``timedOut``, ``cancelled`` or ``serviceGone`` may have been
 /// carried out all the same.
-public enum SecretServiceError: Error, Equatable, Sendable {
+public enum SecretServiceError: LocalizedError, Equatable, Sendable {
   /// There is no D-Bus session bus, or it cannot be reached.
   case noSessionBus
   /// No program on the bus provides the Secret Service, and none can be started.
@@ -57,6 +60,8 @@ extension SecretServiceError: CustomStringConvertible {
     case .malformedAnswer(let call): "The keyring's reply to \(call) is invalid."
     }
   }
+
+  public var errorDescription: String? { sentences(description, advice) }
 
   /// What the user or developer can do about it, if anything.
   public var advice: String? {

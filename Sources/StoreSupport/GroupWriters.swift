@@ -152,7 +152,7 @@ final class GroupWriter: Sendable {
     let path = shellQuoted("\(place.directory)/\(place.name)")
     let holder = "Another process may hold the group's lock; \"fuser -v \(path)\" says which."
     return CacheError(
-      error.code, error.message, advice: error.advice.map { "\($0) \(holder)" } ?? holder,
+      error.code, error.message, advice: sentences(error.advice, holder),
       underlyingError: error.underlyingError)
   }
 }

@@ -310,6 +310,10 @@ struct FailureTests {
     let log = test.log.text
     #expect(log.contains("The server gave tokens."))
     #expect(log.contains("could not be removed"))
+    #expect(failure?.advice == "Try again later.")
+    // Those of requests and those of results.
+    let ids = log.matches(of: /"correlation": ([0-9a-fA-F-]+)/).map { String($0.output.1) }
+    #expect(Set(ids).count >= 4 && ids.allSatisfy { $0 == $0.lowercased() }, "\(ids)")
     let verifier = test.transport.tokenRequests.compactMap { $0.form["code_verifier"] }
     let state = try #require(test.browser.lastQuery["state"])
     let texts = [log, "\(result)", "\(second)", String(reflecting: result), "\(failure as Any)"]

@@ -68,6 +68,7 @@ struct SignOutTests {
     #expect(try await test.silent(bob).accessToken == "bob")
     let error = await expectError(.interactionRequired) { try await test.silent(alice) }
     #expect(error?.message == "Account is signed out, user interaction is required.")
+    #expect(error?.advice == "Sign in interactively.")
     #expect(try await test.secrets(.refreshToken) == ["of bob"])
     #expect(try await test.cache.snapshot().document.accounts.count == 2)
   }

@@ -1,9 +1,10 @@
-import FoundationEssentials
+public import FoundationEssentials
 
 /// A fault of a test's own set-up, such as a daemon that does not start. `Tests/run` counts these apart from failures of
 /// what is tested.
-public struct SetUpFailure: Error, CustomStringConvertible {
+public struct SetUpFailure: LocalizedError, CustomStringConvertible {
   public let description: String
+  public var errorDescription: String? { description }
 
   /// - Parameters:
   ///   - what: What was tried, and what came of it.

@@ -1,10 +1,12 @@
 import CGTK
+public import FoundationEssentials
 
 /// No display is available.
-public struct NoDisplayError: Error, CustomStringConvertible {
+public struct NoDisplayError: LocalizedError, CustomStringConvertible {
   public var description: String {
     "There is no display to open a window on. Start the program in a desktop session, or set DISPLAY or WAYLAND_DISPLAY."
   }
+  public var errorDescription: String? { description }
 }
 
 /// A program with windows in the style of GNOME, dark when the desktop is.

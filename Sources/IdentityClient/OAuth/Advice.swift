@@ -44,3 +44,23 @@ enum Advice {
     }
   }
 }
+
+extension IdentityError.Code {
+  /// What to do about an error of which no more is known than this.
+  var advice: String? {
+    switch self {
+    case .interactionRequired, .accountRequired, .accountNotFound: "Sign in interactively."
+    case .serverProtectionPoliciesRequired, .workplaceJoinRequired, .insufficientDeviceStrength:
+      "Ask the organisation's administrator."
+    case .resetPasswordRequired: "Reset the password, then sign in again."
+    case .serverError, .unhandledResponse: "Try again later."
+    case .invalidState, .timedOut, .deviceCodeExpired: "Start the sign-in again."
+    case .serverDeclinedScopes, .userCanceled, .cancelled, .invalidParameter, .redirectSchemeNotRegistered,
+      .invalidRedirectURI, .invalidRequest, .invalidClient, .invalidGrant, .invalidScope, .unauthorizedClient,
+      .unexpected, .unexpectedHTTPResponse, .authorityValidationFailed, .mismatchedUser, .ambiguousAccount,
+      .authorizationFailed, .interactiveSessionAlreadyRunning, .noAuthenticator, .browserUnavailable,
+      .listenerFailed, .invalidResponse, .nonHttpsRedirect, .network, .noBroker, .brokerFailed, .cache:
+      nil
+    }
+  }
+}

@@ -1,4 +1,5 @@
-import FoundationEssentials
+public import FoundationEssentials
+import GLibSupport
 public import TokenCache
 
 /// Which claims a client asks the server to put into tokens: the `claims` parameter of OpenID Connect Core
@@ -150,7 +151,7 @@ extension ClaimsRequest.AdditionalInfo {
 }
 
 /// Why a text is not a claims request.
-public struct ClaimsRequestError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ClaimsRequestError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
     /// The text is not a JSON object.
     case notJSON
@@ -161,6 +162,7 @@ public struct ClaimsRequestError: Error, Sendable, Hashable, CustomStringConvert
   public let code: Code
   /// What is wrong, in the words of MSAL for iOS and macOS.
   public let description: String
+  public var errorDescription: String? { sentences(description) }
 
   init(_ code: Code, _ description: String) {
     self.code = code

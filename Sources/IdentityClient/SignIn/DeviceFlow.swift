@@ -38,8 +38,7 @@ struct DeviceFlow: Sendable {
     var pause = interval
     while true {
       guard client.timing.uptime() + pause < start + authorization.lifetime else {
-        throw IdentityError(
-          .deviceCodeExpired, "The code was not entered in time.", advice: "Start the sign-in again.")
+        throw IdentityError(.deviceCodeExpired, "The code was not entered in time.")
       }
       try await client.timing.wait(pause)
       if Task.isCancelled { throw .cancelled }

@@ -45,7 +45,9 @@ extension TokenCacheAccessor {
         let isSignedOut = contents.accountMetadata(at: metadata)?.signInState(of: id) == .signedOut
         let exists = !document.accounts.isEmpty || !document.refreshTokens.isEmpty
         guard !isSignedOut, exists || records.request.source != nil else {
-          throw CacheError(.signedOut, "The account was signed out in the meantime; nothing was saved.")
+          throw CacheError(
+            .signedOut, "The account was signed out in the meantime; nothing was saved.",
+            advice: "Sign in again.")
         }
       }
       // Only the server knows a client's family.

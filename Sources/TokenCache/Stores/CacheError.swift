@@ -1,5 +1,8 @@
+public import FoundationEssentials
+import GLibSupport
+
 /// Why a call to the cache failed.
-public struct CacheError: Error, Sendable, CustomStringConvertible {
+public struct CacheError: LocalizedError, Sendable, CustomStringConvertible {
   /// The kinds of failure, for a program to act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The name of a keychain group is not in reverse-DNS form.
@@ -53,7 +56,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  public var description: String { advice.map { "\(message) \($0)" } ?? message }
+  public var description: String { sentences(message, advice) }
+  public var errorDescription: String? { description }
 
   static func damaged(_ reason: String) -> CacheError {
     CacheError(.damaged, "The cache cannot be read: \(reason).")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import TokenCache
 
 /// The entries of a group that cannot be read or that an older copy replaced, and what can be done about them.

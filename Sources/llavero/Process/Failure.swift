@@ -208,6 +208,8 @@ extension IdentityError: ToolError {
     case .invalidRequest where asksForSeveralResources: "Ask for the scopes of each resource by themselves."
     case .serverDeclinedScopes:
       "Granted: \(grantedScopes.joined(separator: " ")). Declined: \(declinedScopes.joined(separator: " "))."
+    // How to sign in with the tool is added.
+    case .interactionRequired: ownAdvice
     default: advice
     }
   }
@@ -223,6 +225,3 @@ extension StoreProblem.Remedy {
     }
   }
 }
-
-/// The sentences that are not `nil`, as one text.
-func sentences(_ parts: String?...) -> String { parts.compactMap(\.self).joined(separator: " ") }

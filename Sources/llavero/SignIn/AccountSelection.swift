@@ -1,3 +1,4 @@
+import GLibSupport
 import IdentityBroker
 import IdentityClient
 import Lending
