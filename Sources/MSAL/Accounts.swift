@@ -23,7 +23,7 @@ public protocol MSALAccountProtocol: NSObjectProtocol {
 }
 
 /// An account in the cache.
-public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendable {
+public final class MSALAccount: MSALObject, MSALAccountProtocol, NSCopying, @unchecked Sendable {
   let account: Account
 
   /// Makes an account that is in no cache, for a program's own tests. The arguments are its properties. MSAL for iOS and macOS
@@ -68,7 +68,7 @@ public final class MSALAccount: NSObject, MSALAccountProtocol, NSCopying, Sendab
 }
 
 /// A home account id and its parts.
-public final class MSALAccountId: NSObject, NSCopying, Sendable {
+public final class MSALAccountId: MSALObject, NSCopying, @unchecked Sendable {
   /// The whole id, `uid.utid`.
   public let identifier: String
   /// The object id of the account in its home tenant.
@@ -103,7 +103,7 @@ public final class MSALAccountId: NSObject, NSCopying, Sendable {
 }
 
 /// An account's profile in one tenant.
-public final class MSALTenantProfile: NSObject, NSCopying, Sendable {
+public final class MSALTenantProfile: MSALObject, NSCopying, @unchecked Sendable {
   let profile: TenantProfile
 
   /// Makes a profile that is in no cache, for a program's own tests. The arguments are its properties. Claims that JSON cannot

@@ -18,7 +18,9 @@ public enum MSALAuthScheme: UInt, Sendable {
 }
 
 /// The default: a bearer token.
-public final class MSALAuthenticationSchemeBearer: NSObject, MSALAuthenticationSchemeProtocol, Sendable {
+public final class MSALAuthenticationSchemeBearer: MSALObject, MSALAuthenticationSchemeProtocol,
+  @unchecked Sendable
+{
   /// `.bearer`.
   public var scheme: MSALAuthScheme { .bearer }
   /// `Bearer`.

@@ -5,9 +5,7 @@ import TokenCache
 /// An authority that signs users in.
 ///
 /// Programs mostly make one of its subclasses. An authority never changes.
-public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
-  // `@unchecked Sendable` because the class has subclasses, which have to restate it. They are all in this module, the
-  // initializers that they must call are not public, and none has more than this constant.
+open class MSALAuthority: MSALObject, NSCopying, @unchecked Sendable {
   let authority: Authority
 
   /// The normalized URL, without parts that do not identify the authority.
@@ -16,7 +14,7 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
   /// Makes an authority from a URL, whose form determines its kind.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL that is not an authority's.
-  public convenience init(url: URL) throws { self.init(try Self.authority(url)) }
+  public init(url: URL) throws { authority = try MSALAuthority.authority(url) }
 
   init(_ authority: Authority) { self.authority = authority }
 
@@ -61,18 +59,20 @@ public class MSALAuthority: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// Microsoft Entra ID, and Microsoft's service for personal accounts.
-public final class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
+open class MSALAADAuthority: MSALAuthority, @unchecked Sendable {
+  override init(_ authority: Authority) { super.init(authority) }
+
   /// Makes an authority from a URL such as `https://login.microsoftonline.com/common`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant.
-  public convenience init(url: URL) throws { try self.init(url: url, rawTenant: nil) }
+  public override convenience init(url: URL) throws { try self.init(url: url, rawTenant: nil) }
 
   /// Makes an authority from a URL, with another tenant.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or tenant, and for a tenant
   ///   that cannot be part of a URL.
-  public convenience init(url: URL, rawTenant: String?) throws {
-    self.init(try Self.authority(url, .aad, tenant: rawTenant))
+  public init(url: URL, rawTenant: String?) throws {
+    super.init(try MSALAuthority.authority(url, .aad, tenant: rawTenant))
   }
 
   /// Makes an authority from a cloud and an audience.
@@ -163,40 +163,46 @@ public enum MSALAzureCloudInstance: Int, Sendable {
 }
 
 /// Active Directory Federation Services.
-public final class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
+open class MSALADFSAuthority: MSALAuthority, @unchecked Sendable {
+  override init(_ authority: Authority) { super.init(authority) }
+
   /// Makes an authority from a URL such as `https://fs.contoso.com/adfs`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or the path `adfs`.
-  public convenience init(url: URL) throws { self.init(try Self.authority(url, .adfs)) }
+  public override init(url: URL) throws { super.init(try MSALAuthority.authority(url, .adfs)) }
 }
 
 /// Azure AD B2C.
-public final class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
+open class MSALB2CAuthority: MSALAuthority, @unchecked Sendable {
+  override init(_ authority: Authority) { super.init(authority) }
+
   /// Makes an authority from a URL such as `https://contoso.b2clogin.com/tfp/contoso.onmicrosoft.com/B2C_1_SignIn`, or in another
   /// form, such as that of a gateway.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https, host or path, and for one of `b2clogin.com` or with `tfp`
   ///   that names no policy.
-  public convenience init(url: URL) throws { self.init(try Self.authority(url, .b2c)) }
+  public override init(url: URL) throws { super.init(try MSALAuthority.authority(url, .b2c)) }
 }
 
 /// Microsoft Entra External ID.
-public final class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
+open class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
+  override init(_ authority: Authority) { super.init(authority) }
+
   /// Makes an authority from a URL such as `https://contoso.ciamlogin.com`.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, and for one of another
   ///   domain than `ciamlogin.com` without a tenant.
-  public convenience init(url: URL) throws { try self.init(url: url, validateFormat: false) }
+  public override convenience init(url: URL) throws { try self.init(url: url, validateFormat: false) }
 
   /// Makes an authority from a URL. With a custom domain the URL has to name the tenant, and `validateFormat` has to be false.
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, or in another form.
-  public convenience init(url: URL, validateFormat: Bool) throws {
+  public init(url: URL, validateFormat: Bool) throws {
     if validateFormat, url.host?.lowercased().hasSuffix(".ciamlogin.com") != true {
       throw NSError(
         .internalErrorInvalidParameter, "\(url.host ?? "The URL") is not a host of ciamlogin.com.",
         advice: "For a custom domain, turn off the check of the format.")
     }
-    self.init(try Self.authority(url, .ciam))
+    super.init(try MSALAuthority.authority(url, .ciam))
   }
 }

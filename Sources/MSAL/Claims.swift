@@ -70,12 +70,11 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
 
   /// Removes a claim.
   ///
-  /// - Throws: An error in ``MSALErrorDomain`` when it is not in the request.
+  /// - Throws: An `NSError` when it is not in the request, in Foundation's domain for that as
+  ///   ``MSALPublicClientApplication/account(forIdentifier:)`` does.
   open func removeClaim(withName name: String, target: MSALClaimsRequestTarget) throws {
     guard request.remove(name, for: target.target) else {
-      throw NSError(
-        .internalErrorInvalidParameter,
-        "The claim \(name) is not requested in \(target.target.rawValue).")
+      throw NSError.notFound("The claim \(name) is not requested in \(target.target.rawValue).")
     }
   }
 

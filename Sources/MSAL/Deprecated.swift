@@ -156,7 +156,7 @@ extension MSALInternalError {
 
 /// The logger, as MSAL before 0.7 called it.
 @available(*, deprecated, message: "Use MSALGlobalConfig.loggerConfig.")
-public final class MSALLogger: NSObject, Sendable {
+public final class MSALLogger: MSALObject, @unchecked Sendable {
   private static let only = MSALLogger()
 
   /// The only logger.
@@ -205,6 +205,66 @@ extension MSALResult {
   public var tenantId: String! { tenantProfile.tenantId }
 }
 
+/// The properties of MSAL before 1.0. What could be set there has to be set before the application is made.
+extension MSALPublicClientApplication {
+  /// The application's registered client ID.
+  @available(*, deprecated, message: "Use configuration.clientId.")
+  public var clientId: String! { config.clientId }
+
+  /// The authority that signs users in.
+  @available(*, deprecated, message: "Use configuration.authority.")
+  public var authority: MSALAuthority! { config.authority }
+
+  /// Where the browser returns the response.
+  @available(*, deprecated, message: "Use configuration.redirectUri.")
+  public var redirectUri: MSALRedirectUri! {
+    config.redirectUri.nonBlank.flatMap(URL.init(string:)).map(MSALRedirectUri.init(url:)) ?? MSALRedirectUri()
+  }
+
+  /// The keychain group.
+  @available(*, deprecated, message: "Use configuration.cacheConfig.keychainSharingGroup.")
+  public var keychainGroup: String! { config.cacheConfig.keychainSharingGroup }
+
+  /// How many seconds before its expiry an access token counts as expired.
+  @available(*, deprecated, message: "Use configuration.tokenExpirationBuffer.")
+  public var expirationBuffer: UInt {
+    get { UInt(exactly: config.tokenExpirationBuffer.rounded()) ?? 0 }
+    @available(*, unavailable, message: "Set MSALPublicClientApplicationConfig.tokenExpirationBuffer.")
+    set {}
+  }
+
+  /// Whether an expired access token may be used while the token service is down.
+  @available(*, deprecated, message: "Use configuration.extendedLifetimeEnabled.")
+  public var extendedLifetimeEnabled: Bool {
+    get { config.extendedLifetimeEnabled }
+    @available(*, unavailable, message: "Set MSALPublicClientApplicationConfig.extendedLifetimeEnabled.")
+    set {}
+  }
+
+  /// The capabilities of the application.
+  @available(*, deprecated, message: "Use configuration.clientApplicationCapabilities.")
+  public var clientCapabilities: [String]? {
+    get { config.clientApplicationCapabilities }
+    @available(*, unavailable, message: "Set MSALPublicClientApplicationConfig.clientApplicationCapabilities.")
+    set {}
+  }
+
+  /// The part of the cloud to use, as parameters.
+  @available(*, deprecated, message: "Use configuration.sliceConfig.")
+  public var sliceParameters: [String: String]! {
+    get { config.sliceConfig?.parameters }
+    @available(*, unavailable, message: "Set MSALPublicClientApplicationConfig.sliceConfig.")
+    set {}
+  }
+
+  /// Whether applications get tokens from the machine's identity broker: of all applications of the process.
+  @available(*, deprecated, message: "Use MSALGlobalConfig.brokerAvailability.")
+  public var brokerAvailability: MSALBrokeredAvailability {
+    get { MSALGlobalConfig.brokerAvailability }
+    set { MSALGlobalConfig.brokerAvailability = newValue }
+  }
+}
+
 /// The kinds of prompts, as MSAL before 1.0 called it. Swift did not shorten these names: they have no word in common.
 @available(*, deprecated, message: "Use MSALPromptType.")
 public enum MSALUIBehavior: UInt, Sendable {
@@ -237,6 +297,9 @@ extension MSALAccount {
   /// The user's name in the home tenant.
   @available(*, deprecated, message: "Use accountClaims?[\"name\"].")
   public var name: String! { account.tenantProfiles.first(where: \.isHomeTenant)?.name }
+  /// The issuer of the ID token for the home tenant.
+  @available(*, deprecated, message: "Use accountClaims?[\"iss\"].")
+  public var identityProvider: String! { accountClaims?["iss"] as? String }
   /// The object id of the account in its home tenant.
   @available(*, deprecated, message: "Use homeAccountId?.objectId.")
   public var uid: String! { homeAccountId?.objectId }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Information on the device: an ordinary one on Linux, with the claims of the identity broker's tokens.
-public final class MSALDeviceInformation: NSObject, Sendable {
+public final class MSALDeviceInformation: MSALObject, @unchecked Sendable {
   /// Always `.default`: no device is shared.
   public var deviceMode: MSALDeviceMode { .default }
   /// Always `.none`.
@@ -45,7 +45,7 @@ public enum MSALPlatformSSOStatus: UInt, Sendable {
 }
 
 /// The device's registration with an organization. Never returned on Linux.
-public final class MSALWPJMetaData: NSObject, Sendable {
+public final class MSALWPJMetaData: MSALObject, @unchecked Sendable {
   /// The registration, by the keys that begin with `MSAL_PRIMARY_REGISTRATION`.
   public var extraDeviceInformation: [AnyHashable: Any] { [:] }
 
@@ -81,7 +81,7 @@ open class MSALDeviceTokenParameters: MSALTokenParameters {
 }
 
 /// A token of the device itself.
-public final class MSALDeviceTokenResult: NSObject, Sendable {
+public final class MSALDeviceTokenResult: MSALObject, @unchecked Sendable {
   /// The access token.
   public let accessToken: String
   /// The server's information on the device.

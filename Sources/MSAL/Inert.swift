@@ -24,6 +24,13 @@ extension MSALGlobalConfig {
 }
 
 extension MSALPublicClientApplication {
+  /// Has no effect and is always `nil`: the log names no component.
+  @available(*, deprecated, message: "The log names no component.")
+  public var component: String? {
+    get { nil }
+    set {}
+  }
+
   /// Has no effect and is always true. A host that only the program trusts belongs in
   /// ``MSALPublicClientApplicationConfig/knownAuthorities``.
   @available(*, deprecated, message: "Use MSALPublicClientApplicationConfig.knownAuthorities.")
@@ -47,23 +54,52 @@ extension MSALPublicClientApplication {
   }
 }
 
+/// The form of MSAL 0.4 to 1, before these moved to the parameters of the web view.
+extension MSALInteractiveTokenParameters {
+  /// Has no effect. It keeps what it is set to while that lives.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.parentViewController.")
+  public var parentViewController: AnyObject? {
+    get { webviewParameters.parentViewController }
+    set { webviewParameters.parentViewController = newValue }
+  }
+
+  /// Has no effect. It keeps what it is set to.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.presentationStyle.")
+  public var presentationStyle: UIModalPresentationStyle {
+    get { webviewParameters.presentationStyle }
+    set { webviewParameters.presentationStyle = newValue }
+  }
+
+  /// Has no effect. It keeps what it is set to.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.webviewType.")
+  public var webviewType: MSALWebviewType {
+    get { webviewParameters.webviewType }
+    set { webviewParameters.webviewType = newValue }
+  }
+
+  /// Has no effect. It keeps what it is set to.
+  @available(*, deprecated, message: "Use MSALWebviewParameters.customWebview.")
+  public var customWebview: Any? {
+    get { webviewParameters.customWebview }
+    set { webviewParameters.customWebview = newValue }
+  }
+}
+
 /// Has no effect: stands for a view controller of iOS or macOS, and is any object.
 public typealias MSALViewController = AnyObject
 
-extension MSALWebviewParameters {
-  /// Has no effect: no view is presented.
-  public enum PresentationStyle: Int, Sendable {
-    case automatic = -2
-    case none = -1
-    case fullScreen = 0
-    case pageSheet = 1
-    case formSheet = 2
-    case currentContext = 3
-    case custom = 4
-    case overFullScreen = 5
-    case overCurrentContext = 6
-    case popover = 7
-  }
+/// Has no effect: stands for UIKit's type of this name, since no view is presented.
+public enum UIModalPresentationStyle: Int, Sendable {
+  case automatic = -2
+  case none = -1
+  case fullScreen = 0
+  case pageSheet = 1
+  case formSheet = 2
+  case currentContext = 3
+  case custom = 4
+  case overFullScreen = 5
+  case overCurrentContext = 6
+  case popover = 7
 }
 
 /// Has no effect: the sign-in is always shown in the system's browser.
@@ -78,7 +114,7 @@ public enum MSALWebviewType: Int, Sendable {
 public typealias MSALTelemetryCallback = @Sendable ([String: String]) -> Void
 
 /// Has no effect: no telemetry is sent. The properties keep what they are set to.
-public final class MSALTelemetryConfig: NSObject, Sendable {
+public final class MSALTelemetryConfig: MSALObject, @unchecked Sendable {
   private let values = Mutex((piiEnabled: false, notifyOnFailureOnly: false))
 
   override init() {}
@@ -100,6 +136,53 @@ public final class MSALTelemetryConfig: NSObject, Sendable {
     get { nil }
     set {}
   }
+}
+
+/// Has no effect: no telemetry is sent.
+@available(*, deprecated, message: "Use MSALGlobalConfig.telemetryConfig.")
+public protocol MSALTelemetryDispatcher: NSObjectProtocol {
+  /// Never called.
+  func dispatchEvent(_ events: [[String: String]])
+}
+
+/// Has no effect: no telemetry is sent. The name of MSAL 0.1 to 0.3.
+@available(*, deprecated, message: "Use MSALGlobalConfig.telemetryConfig.")
+public typealias MSALDispatcher = MSALTelemetryDispatcher
+
+/// Has no effect: no telemetry is sent.
+@available(*, deprecated, message: "Use MSALGlobalConfig.telemetryConfig.")
+public final class MSALTelemetry: MSALObject, @unchecked Sendable {
+  private static let only = MSALTelemetry()
+
+  private override init() {}
+
+  /// The only object.
+  public static func sharedInstance() -> MSALTelemetry { only }
+
+  /// Has no effect. It keeps what it is set to.
+  public var piiEnabled: Bool {
+    get { MSALGlobalConfig.telemetryConfig.piiEnabled }
+    set { MSALGlobalConfig.telemetryConfig.piiEnabled = newValue }
+  }
+
+  /// Has no effect. It keeps what it is set to.
+  public var notifyOnFailureOnly: Bool {
+    get { MSALGlobalConfig.telemetryConfig.notifyOnFailureOnly }
+    set { MSALGlobalConfig.telemetryConfig.notifyOnFailureOnly = newValue }
+  }
+
+  /// Has no effect and is always `nil`.
+  public var telemetryCallback: MSALTelemetryCallback? {
+    get { nil }
+    set {}
+  }
+
+  /// Has no effect: the dispatcher is never called.
+  public func add(_ dispatcher: any MSALTelemetryDispatcher, setTelemetryOnFailure: Bool) {}
+  /// Has no effect.
+  public func remove(_ dispatcher: any MSALTelemetryDispatcher) {}
+  /// Has no effect.
+  public func removeAllDispatchers() {}
 }
 
 /// Has no effect: requests go through no broker for macOS.
@@ -130,9 +213,7 @@ public enum MSALLegacySharedAccountMode: Int, Sendable {
 
 /// Has no effect: Linux has none of the accounts that Microsoft's applications for iOS share with each other. The provider
 /// lists nothing and changes nothing.
-///
-/// `@unchecked Sendable`: it is open, as on Apple's systems; what it keeps is in a mutex.
-open class MSALLegacySharedAccountsProvider: NSObject, MSALExternalAccountProviding, @unchecked Sendable {
+open class MSALLegacySharedAccountsProvider: MSALObject, MSALExternalAccountProviding, @unchecked Sendable {
   private let mode = Mutex(MSALLegacySharedAccountMode.readOnly)
 
   /// Has no effect. It keeps what it is set to.
@@ -160,46 +241,43 @@ open class MSALLegacySharedAccountsProvider: NSObject, MSALExternalAccountProvid
   ) throws -> [any MSALAccountProtocol] { [] }
 }
 
-/// Has no effect: the cache of ADAL, the library before MSAL, has a format that only Apple's systems can read. There is no
-/// way to make one.
+/// Has no effect: the cache of ADAL, the library before MSAL, has a format that only Apple's systems can read. The provider's cache
+/// is always empty.
 open class MSALSerializedADALCacheProvider: NSObject, NSCopying {
-  /// Has no effect.
+  private final class NoDelegate: NSObject, MSALSerializedADALCacheProviderDelegate {
+    func willAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
+    func didAccessCache(_ cache: MSALSerializedADALCacheProvider) {}
+    func willWriteCache(_ cache: MSALSerializedADALCacheProvider) {}
+    func didWriteCache(_ cache: MSALSerializedADALCacheProvider) {}
+  }
+
+  /// Has no effect: it is never called.
   public let delegate: any MSALSerializedADALCacheProviderDelegate
 
-  /// Has no effect.
-  ///
-  /// - Throws: Always an error in ``MSALErrorDomain``.
-  public init(delegate: any MSALSerializedADALCacheProviderDelegate) throws {
-    self.delegate = delegate
-    super.init()
-    throw Self.unsupported
-  }
+  /// Has no effect: the delegate is never called.
+  public init(delegate: any MSALSerializedADALCacheProviderDelegate) throws { self.delegate = delegate }
 
-  /// Has no effect, as the other initializer.
-  ///
-  /// - Throws: Always an error in ``MSALErrorDomain``.
+  /// Has no effect: the keychain is not read.
   public init(
     keychainAttributes: [AnyHashable: Any], trustedApplications: [Any], accessLabel: String
-  ) throws {
-    throw Self.unsupported
+  ) throws { delegate = NoDelegate() }
+
+  /// Has no effect: no data.
+  open func serializeData() throws -> Data { Data() }
+
+  /// Reads no cache but an empty one.
+  ///
+  /// - Throws: An error in ``MSALErrorDomain`` for any other, which would be lost.
+  open func deserialize(_ serializedData: Data) throws {
+    guard serializedData.isEmpty else {
+      throw NSError(
+        .internalErrorUnexpected, "The cache of ADAL is not supported on Linux.",
+        advice: "Sign in interactively.")
+    }
   }
-
-  /// Has no effect.
-  ///
-  /// - Throws: Always an error in ``MSALErrorDomain``.
-  open func serializeData() throws -> Data { throw Self.unsupported }
-
-  /// Has no effect.
-  ///
-  /// - Throws: Always an error in ``MSALErrorDomain``.
-  open func deserialize(_ serializedData: Data) throws { throw Self.unsupported }
 
   /// Has no effect: the object itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
-
-  private static var unsupported: NSError {
-    NSError(.internalErrorUnexpected, "The cache of ADAL is not supported on Linux.")
-  }
 }
 
 /// Has no effect: a ``MSALSerializedADALCacheProvider`` is never called.

@@ -1,4 +1,5 @@
 import Foundation
+import GLibSupport
 
 /// The codes of errors in ``MSALErrorDomain`` that a program can act on.
 ///
@@ -61,9 +62,16 @@ extension NSError {
   /// An error that says what happened and what to do about it.
   convenience init(domain: String, code: Int, _ message: String, advice: String?, userInfo: [String: Any]) {
     var userInfo = userInfo
-    userInfo[NSLocalizedDescriptionKey] = advice.map { "\(message) \($0)" } ?? message
+    userInfo[NSLocalizedDescriptionKey] = sentences(message, advice)
     userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
     self.init(domain: domain, code: code, userInfo: userInfo)
+  }
+
+  /// The error of a search that found nothing. MSAL for iOS and macOS returns `nil` without an error there, for which Swift
+  /// throws an error of this domain and code. Programs tell it by its domain from a failure.
+  static func notFound(_ message: String, advice: String? = nil, userInfo: [String: Any] = [:]) -> NSError {
+    NSError(
+      domain: "Foundation._GenericObjCError", code: 0, message, advice: advice, userInfo: userInfo)
   }
 
   /// An error in ``MSALErrorDomain`` that a program cannot resolve by itself.

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 
 /// The settings of all applications of the process. They are read for each request.
-public final class MSALGlobalConfig: NSObject, Sendable {
+public final class MSALGlobalConfig: MSALObject, @unchecked Sendable {
   /// How requests are sent.
   public static let httpConfig = MSALHTTPConfig()
   /// Has no effect: no telemetry is sent.
@@ -31,7 +31,7 @@ public enum MSALBrokeredAvailability: Int, Sendable {
 }
 
 /// The configuration of HTTP. It is read for each request.
-public final class MSALHTTPConfig: NSObject, Sendable {
+public final class MSALHTTPConfig: MSALObject, @unchecked Sendable {
   private struct Values {
     var retryCount = 1
     var retryInterval: TimeInterval = 0.5
@@ -77,7 +77,7 @@ public final class MSALHTTPConfig: NSObject, Sendable {
 public typealias MSALLogCallback = @Sendable (MSALLogLevel, String?, Bool) -> Void
 
 /// The logger's configuration. Without a callback nothing is logged.
-public final class MSALLoggerConfig: NSObject, Sendable {
+public final class MSALLoggerConfig: MSALObject, @unchecked Sendable {
   private struct Values {
     var level = MSALLogLevel.info
     var masking = MSALLogMaskingLevel.settingsMaskAllPII
@@ -146,7 +146,7 @@ private struct LogForwarder: LogHandler {
     let level = MSALLogLevel(event.level)
     guard config.callback(for: level) != nil else { return }
     var metadata = metadata.merging(event.metadata ?? [:]) { _, new in new }
-    let correlation = metadata.removeValue(forKey: "correlation").map { " - \($0)".lowercased() } ?? ""
+    let correlation = metadata.removeValue(forKey: "correlation").map { " - \($0)" } ?? ""
     let origin = "MSAL \(Library.version) Linux [\(Date().formatted(.iso8601))\(correlation)]"
     let isMasked = config.logMaskingLevel != .settingsMaskSecretsOnly
     var containsPII = false

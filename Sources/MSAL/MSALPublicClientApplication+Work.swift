@@ -110,8 +110,7 @@ extension MSALPublicClientApplication {
     guard (parameters.identifier ?? parameters.username).nonBlank != nil,
       let account = try accounts(for: parameters).first
     else {
-      throw NSError(
-        specific: MSALInternalError.internalErrorAccountRequired.rawValue,
+      throw NSError.notFound(
         "No account with \(name) is signed in to this application.", advice: "Sign in interactively.",
         userInfo: userInfo)
     }

@@ -20,9 +20,8 @@ import TokenCache
 ///   scopes: ["https://graph.microsoft.com/user.read"], webviewParameters: MSALWebviewParameters())
 /// let result = try await application.acquireToken(with: parameters)
 /// ```
-open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
-  // `@unchecked Sendable` because the class is open to subclasses and because configurations are mutable: this
-  // one is never changed, and only copies are returned.
+open class MSALPublicClientApplication: MSALObject, @unchecked Sendable {
+  // Configurations are mutable. This one is never changed, and only copies are returned.
   let config: MSALPublicClientApplicationConfig
   let client: PublicClient
 
@@ -32,13 +31,15 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
   }
 
   /// - Throws: An error in ``MSALErrorDomain`` for an invalid configuration.
-  public convenience init(configuration config: MSALPublicClientApplicationConfig) throws {
-    try self.init(configuration: config, transport: nil, authenticator: nil)
+  public init(configuration config: MSALPublicClientApplicationConfig) throws {
+    self.config = MSALPublicClientApplicationConfig(copying: config)
+    client = try self.config.client()
   }
 
   /// - Throws: An error in ``MSALErrorDomain`` when the client ID is empty.
-  public convenience init(clientId: String) throws {
-    try self.init(configuration: MSALPublicClientApplicationConfig(clientId: clientId))
+  public init(clientId: String) throws {
+    config = MSALPublicClientApplicationConfig(clientId: clientId)
+    client = try config.client()
   }
 
   /// Makes an application with another transport or authenticator. MSAL for iOS and macOS has no counterpart.
@@ -64,15 +65,7 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
     authenticator: (any WebAuthenticator)?
   ) throws {
     self.config = MSALPublicClientApplicationConfig(copying: config)
-    client = PublicClient(
-      configuration: try config.clientConfiguration(), cache: try config.cacheConfig.accessor(),
-      transport: try transport ?? DefaultTransport(),
-      authenticator: authenticator ?? defaultAuthenticator(self.config),
-      popKeys: self.config.popKeys, broker: self.config.tokenBroker ?? self.config.broker,
-      logger: MSALGlobalConfig.loggerConfig.logger(), timing: .system, httpSettings: currentHTTPSettings,
-      mayAskBroker: { [hasTokenBroker = self.config.tokenBroker != nil] in
-        hasTokenBroker || MSALGlobalConfig.brokerAvailability == .auto
-      }, onBrowserEvent: postNotifications)
+    client = try self.config.client(transport, authenticator)
   }
 
   /// Makes an application without a client ID, for subclasses in tests.
@@ -214,8 +207,8 @@ open class MSALPublicClientApplication: NSObject, @unchecked Sendable {
 
   /// Gets the account with a home account id.
   ///
-  /// - Throws: `NSError` also when no such account exists; then with ``MSALError/internal`` and, under
-  ///   ``MSALInternalErrorCodeKey``, ``MSALInternalError/internalErrorAccountRequired``.
+  /// - Throws: `NSError` also when no such account exists: then in the domain `Foundation._GenericObjCError`, as on Apple's
+  ///   systems, and not in ``MSALErrorDomain``.
   open func account(forIdentifier identifier: String) throws -> MSALAccount {
     try account(
       for: MSALAccountEnumerationParameters(identifier: identifier), named: "that identifier",

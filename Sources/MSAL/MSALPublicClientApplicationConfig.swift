@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPSupport
 import IdentityBroker
 public import IdentityClient
 import TokenCache
@@ -25,11 +26,11 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   open var redirectUri: String?
   /// The client id of the host application that signs users in for this one (nested app
   /// authentication); empty without one. It is sent with every request as `brk_client_id`.
-  open var nestedAuthBrokerClientId: String
+  open var nestedAuthBrokerClientId = ""
   /// The redirect URI of the host application, `brk_redirect_uri`. Sent only together with ``nestedAuthBrokerClientId``.
   open var nestedAuthBrokerRedirectUri: String?
   /// The authority that signs users in, unless a request names another one.
-  open var authority: MSALAuthority
+  open var authority: MSALAuthority = MSALAADAuthority(.default)
   /// Authorities that the application trusts without Microsoft's validation.
   open var knownAuthorities: [MSALAuthority] = []
   /// Whether an expired access token may be used while the token service is down, where the server allows it.
@@ -41,7 +42,7 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// A part of the cloud to use, for Microsoft's own tests.
   open var sliceConfig: MSALSliceConfig?
   /// The configuration of the token cache.
-  public let cacheConfig: MSALCacheConfig
+  public private(set) var cacheConfig = MSALCacheConfig()
   /// Whether users of other clouds than the authority's may sign in.
   open var multipleCloudsSupported = false
   /// Has the keys that tokens of ``MSALAuthenticationSchemePop`` are bound to, such as `GroupKeys()` of the product
@@ -59,15 +60,13 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   open var bypassRedirectURIValidation = false
 
   /// An application for work, school and personal accounts of the public cloud.
-  public convenience init(clientId: String) {
-    self.init(clientId: clientId, redirectUri: nil, authority: nil)
-  }
+  public init(clientId: String) { self.clientId = clientId }
 
   /// An application with a redirect URI, if it has one, and an authority; `nil` is `https://login.microsoftonline.com/common`.
-  public convenience init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
-    self.init(
-      clientId: clientId, redirectUri: redirectUri, authority: authority, nestedAuthBrokerClientId: nil,
-      nestedAuthBrokerRedirectUri: nil)
+  public init(clientId: String, redirectUri: String?, authority: MSALAuthority?) {
+    self.clientId = clientId
+    self.redirectUri = redirectUri
+    if let authority { self.authority = authority }
   }
 
   /// As ``init(clientId:redirectUri:authority:)``, with the host application, if there is one: see ``nestedAuthBrokerClientId``
@@ -78,10 +77,9 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   ) {
     self.clientId = clientId
     self.redirectUri = redirectUri
-    self.authority = authority ?? MSALAADAuthority(.default)
+    if let authority { self.authority = authority }
     self.nestedAuthBrokerClientId = nestedAuthBrokerClientId ?? ""
     self.nestedAuthBrokerRedirectUri = nestedAuthBrokerRedirectUri
-    cacheConfig = MSALCacheConfig()
   }
 
   init(copying other: MSALPublicClientApplicationConfig) {
@@ -108,6 +106,21 @@ open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
 }
 
 extension MSALPublicClientApplicationConfig {
+  /// Makes the client of an application, by default with the library's own transport and authenticator.
+  func client(
+    _ transport: (any HTTPTransport)? = nil, _ authenticator: (any WebAuthenticator)? = nil
+  ) throws -> PublicClient {
+    PublicClient(
+      configuration: try clientConfiguration(), cache: try cacheConfig.accessor(),
+      transport: try transport ?? DefaultTransport(),
+      authenticator: authenticator ?? defaultAuthenticator(self),
+      popKeys: popKeys, broker: tokenBroker ?? broker, logger: MSALGlobalConfig.loggerConfig.logger(),
+      timing: .system, httpSettings: currentHTTPSettings,
+      mayAskBroker: { [hasTokenBroker = tokenBroker != nil] in
+        hasTokenBroker || MSALGlobalConfig.brokerAvailability == .auto
+      }, onBrowserEvent: postNotifications)
+  }
+
   func clientConfiguration() throws -> ClientConfiguration {
     guard !clientId.isBlank else {
       throw NSError(
@@ -176,7 +189,7 @@ open class MSALSliceConfig: NSObject, NSCopying {
 }
 
 /// A redirect URI.
-public final class MSALRedirectUri: NSObject, NSCopying, Sendable {
+public final class MSALRedirectUri: MSALObject, NSCopying, @unchecked Sendable {
   /// The URI.
   public let url: URL
 

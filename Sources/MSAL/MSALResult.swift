@@ -3,7 +3,7 @@ import IdentityClient
 import TokenCache
 
 /// A token with its account.
-public final class MSALResult: NSObject, Sendable {
+public final class MSALResult: MSALObject, @unchecked Sendable {
   let result: AuthenticationResult
   /// The account of the token.
   public let account: MSALAccount

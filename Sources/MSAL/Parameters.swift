@@ -62,8 +62,9 @@ open class MSALInteractiveTokenParameters: MSALTokenParameters {
 
   /// The form of MSAL 1.
   @available(*, deprecated, renamed: "init(scopes:webviewParameters:)")
-  public convenience override init(scopes: [String]) {
-    self.init(scopes: scopes, webviewParameters: MSALWebviewParameters())
+  public override init(scopes: [String]) {
+    webviewParameters = MSALWebviewParameters()
+    super.init(scopes: scopes)
   }
 }
 
@@ -174,7 +175,7 @@ open class MSALSignoutParameters: MSALParameters {
   open var extraQueryParameters: [String: String]?
 
   /// Makes parameters with the defaults.
-  public override convenience init() { self.init(webviewParameters: MSALWebviewParameters()) }
+  public override init() { webviewParameters = MSALWebviewParameters() }
 
   /// - Parameter webviewParameters: They are copied, and have no effect.
   public init(webviewParameters: MSALWebviewParameters) {
@@ -183,7 +184,7 @@ open class MSALSignoutParameters: MSALParameters {
 }
 
 /// The additional caches of a wipe of all accounts, if ``MSALSignoutParameters/wipePeerCaches`` is set.
-public final class MSALWipeCacheForAllAccountsConfig: NSObject, Sendable {
+public final class MSALWipeCacheForAllAccountsConfig: MSALObject, @unchecked Sendable {
   /// The caches of other MSAL libraries that are known on Linux, by the names in `llavero adopt`: the attributes of a
   /// keyring item, the `path` of a file.
   public static func additionalPartnerLocations() -> [String: [AnyHashable: Any]] {

@@ -20,7 +20,7 @@ open class MSALWebviewParameters: NSObject, NSCopying {
   public weak var parentViewController: AnyObject?
 
   /// Has no effect. It keeps what it is set to.
-  public var presentationStyle = PresentationStyle.fullScreen
+  public var presentationStyle = UIModalPresentationStyle.fullScreen
 
   /// Has no effect: the sign-in is always shown in the system's browser. It keeps what it is set to.
   public var webviewType = MSALWebviewType.default
