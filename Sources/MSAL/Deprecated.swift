@@ -218,7 +218,8 @@ extension MSALPublicClientApplication {
   /// Where the browser returns the response.
   @available(*, deprecated, message: "Use configuration.redirectUri.")
   public var redirectUri: MSALRedirectUri! {
-    config.redirectUri.nonBlank.flatMap(URL.init(string:)).map(MSALRedirectUri.init(url:)) ?? MSALRedirectUri()
+    config.redirectUri.nonBlank.flatMap(URL.init(string:)).map(MSALRedirectUri.init(url:))
+      ?? MSALRedirectUri()
   }
 
   /// The keychain group.
@@ -245,7 +246,9 @@ extension MSALPublicClientApplication {
   @available(*, deprecated, message: "Use configuration.clientApplicationCapabilities.")
   public var clientCapabilities: [String]? {
     get { config.clientApplicationCapabilities }
-    @available(*, unavailable, message: "Set MSALPublicClientApplicationConfig.clientApplicationCapabilities.")
+    @available(
+      *, unavailable, message: "Set MSALPublicClientApplicationConfig.clientApplicationCapabilities."
+    )
     set {}
   }
 

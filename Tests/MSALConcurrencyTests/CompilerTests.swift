@@ -5,7 +5,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(20)))
 struct CompilerTests {
   @Test(
-    .fault("Apple code"),
+    .fault("Apple code", "Apple classes"),
     arguments: [
       // Ported code builds in both language modes, and Swift 6 refuses what would run on another thread.
       "msal/compile",

@@ -73,6 +73,46 @@ extension ApplicationTests {
       #expect(application.configuration.redirectUri == nil)
     }
 
+    @available(*, deprecated)
+    @Test func `An application has the properties of MSAL before 1`() throws {
+      let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
+      let plain = try MSALPublicClientApplication(configuration: config)
+      #expect(plain.clientId == config.clientId && plain.authority == config.authority)
+      #expect(plain.redirectUri.url.absoluteString == "http://localhost")
+      #expect(plain.keychainGroup == MSALCacheConfig.defaultKeychainSharingGroup())
+      #expect(plain.expirationBuffer == 300 && !plain.extendedLifetimeEnabled)
+      #expect(plain.clientCapabilities == nil && plain.sliceParameters == nil)
+
+      config.redirectUri = "msauth.com.example.mail://auth"
+      config.tokenExpirationBuffer = -1
+      config.sliceConfig = MSALSliceConfig(slice: "test", dc: nil)
+      let application = try MSALPublicClientApplication(configuration: config)
+      #expect(application.redirectUri.url.absoluteString == config.redirectUri)
+      #expect(application.expirationBuffer == 0 && application.sliceParameters == ["slice": "test"])
+    }
+
+    @Test(.fault("ADAL cache")) func `A provider for ADAL's cache is empty, and never calls its delegate`()
+      async throws
+    {
+      final class Delegate: NSObject, MSALSerializedADALCacheProviderDelegate {
+        func willAccessCache(_ cache: MSALSerializedADALCacheProvider) { Issue.record("willAccessCache") }
+        func didAccessCache(_ cache: MSALSerializedADALCacheProvider) { Issue.record("didAccessCache") }
+        func willWriteCache(_ cache: MSALSerializedADALCacheProvider) { Issue.record("willWriteCache") }
+        func didWriteCache(_ cache: MSALSerializedADALCacheProvider) { Issue.record("didWriteCache") }
+      }
+      let provider = try MSALSerializedADALCacheProvider(delegate: Delegate())
+      #expect(provider.delegate is Delegate)
+      _ = try MSALSerializedADALCacheProvider(
+        keychainAttributes: [:], trustedApplications: [], accessLabel: "cache")
+      let application = try MSALPublicClientApplication.test(FakeEntra()) {
+        $0.cacheConfig.serializedADALCache = provider
+      }
+      _ = try await application.signIn()
+      #expect(try application.allAccounts().count == 1 && provider.serializeData().isEmpty)
+      try provider.deserialize(Data())
+      #expect(try await failure { try provider.deserialize(Data([1])) }.domain == MSALErrorDomain)
+    }
+
     @Test func `Linux is an ordinary device`() async throws {
       let application = try MSALPublicClientApplication.test(FakeEntra())
       #expect(try await application.deviceInformation(with: nil).deviceMode == .default)

@@ -59,10 +59,14 @@ extension ApplicationTests {
 
     /// What is no failure there: `nil` without an error.
     @available(*, deprecated)
-    @Test(.fault("no account")) func `An account that is not found has another domain than a failure`() async throws {
+    @Test(.fault("no account")) func `An account that is not found has another domain than a failure`()
+      async throws
+    {
       let searches: [() throws -> Any] = [
-        { try application.account(forIdentifier: "uid.utid") }, { try application.account(forIdentifier: "") },
-        { try application.account(forUsername: "bob@contoso.test") }, { try application.account(forUsername: " ") },
+        { try application.account(forIdentifier: "uid.utid") },
+        { try application.account(forIdentifier: "") },
+        { try application.account(forUsername: "bob@contoso.test") },
+        { try application.account(forUsername: " ") },
         { try application.user(forIdentifier: "uid.utid") },
         { try application.account(forHomeAccountId: "uid.utid") },
         { try MSALClaimsRequest().removeClaim(withName: "nickname", target: .idToken) },

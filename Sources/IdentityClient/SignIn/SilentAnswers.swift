@@ -88,7 +88,8 @@ extension PublicClient {
     log(
       .debug, "The token came from the cache.",
       [
-        "account": log.personal(request.account.homeAccountID), "correlation": "\(request.correlationID.text)",
+        "account": log.personal(request.account.homeAccountID),
+        "correlation": "\(request.correlationID.text)",
       ])
   }
 }

@@ -19,9 +19,10 @@ func describe(_ application: MSALPublicClientApplication, _ user: MSALUser) -> [
   let group: String? = application.keychainGroup
   let slice: [String: String]? = application.sliceParameters
   return [
-    application.clientId, application.authority.url.absoluteString, application.redirectUri.url.absoluteString,
-    group ?? "", "\(slice?.count ?? 0)", "\(application.expirationBuffer)",
-    "\(application.extendedLifetimeEnabled)", application.clientCapabilities?.first ?? "", user.identityProvider,
+    application.clientId, application.authority.url.absoluteString,
+    application.redirectUri.url.absoluteString, group ?? "", "\(slice?.count ?? 0)",
+    "\(application.expirationBuffer)", "\(application.extendedLifetimeEnabled)",
+    application.clientCapabilities?.first ?? "", user.identityProvider,
   ]
 }
 
