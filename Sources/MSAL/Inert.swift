@@ -194,6 +194,7 @@ public enum MSALXpcMode: UInt, Sendable {
 }
 
 /// A provider of another library's accounts. Its methods are called on the library's threads.
+@preconcurrency
 public protocol MSALExternalAccountProviding: NSObjectProtocol, Sendable {
   /// Tokens of an account were obtained.
   func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws

@@ -1,4 +1,5 @@
 import MSAL
+import TestSupport
 import Testing
 
 extension ApplicationTests {

@@ -16,7 +16,7 @@ import TokenCache
 /// What Foundation says of the libraries' errors, whose own modules do not load it.
 struct LocalizedErrorTests {
   /// Errors of every public type, and what `localizedDescription` says.
-  static let samples: [(error: any Error, text: String)] = [
+  static let samples: [(any Error, String)] = [
     (CacheError(.locked, "It is locked.", advice: "Unlock it."), "It is locked. Unlock it."),
     (CacheError(.refused, "The store refused"), "The store refused."),
     (IdentityError(.invalidScope, "Check it", advice: "Ask for less."), "Check it. Ask for less."),
@@ -75,7 +75,7 @@ struct LocalizedErrorTests {
 
   @Test(.fault("error text")) func `Every public error has a localized description`() throws {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let declaration = /public (?:struct|enum|(?:final |open )?class) (\w+): [^{]*\b\w*Error\b[^{]*\{/
+    let declaration = #/public (?:struct|enum|(?:final |open )?class) (\w+): [^{]*\b\w*Error\b[^{]*\{/#
     var names: Set<String> = []
     for folder in ["../Sources", "PrivateSession"] {
       let files = FileManager.default.enumerator(
@@ -85,7 +85,7 @@ struct LocalizedErrorTests {
         names.formUnion(text.matches(of: declaration).map { String($0.output.1) })
       }
     }
-    let known = Set(Self.samples.map { String(describing: type(of: $0.error)) })
+    let known = Set(Self.samples.map { String(describing: type(of: $0.0)) })
     #expect(names.count >= 13 && names.subtracting(known).isEmpty, "\(names.subtracting(known))")
   }
 }

@@ -32,7 +32,10 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What happened and what to do about it.
-  public var description: String { [message, advice].compactMap(\.self).joined(separator: " ") }
+  public var description: String {
+    // A server's words may lack a full stop.
+    [message, advice].compactMap(\.self).map { $0.hasSuffix(".") ? $0 : $0 + "." }.joined(separator: " ")
+  }
 }
 
 extension Trouble {

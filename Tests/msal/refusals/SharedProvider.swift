@@ -1,4 +1,5 @@
 // Swift 6 refuses: of 'Sendable'-conforming class 'Accounts' is mutable
+// Swift 5 builds it without warnings.
 import MSAL
 
 final class Accounts: NSObject, MSALExternalAccountProviding {
