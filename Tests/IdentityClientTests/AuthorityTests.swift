@@ -403,6 +403,65 @@ struct AuthorityTests {
         == "/contoso.onmicrosoft.com/v2.0/.well-known/openid-configuration")
     #expect(try await test.silent(account).source == .cache)
   }
+
+  @Test(.conformance(80), .fault("External ID's guest"))
+  func `A guest of External ID has the profile of the tenant that the token is for`() async throws {
+    let test = TestClient("https://contoso.ciamlogin.com")
+    var guest = TestPerson.alice
+    guest.tenant = "33333333-3333-3333-3333-333333333333"
+    let issuer = "https://\(guest.issuingTenant).ciamlogin.com/\(guest.issuingTenant)/v2.0"
+    test.transport.setMetadata(["issuer": .string(issuer)])
+    let result = try await test.signIn(guest, idToken: ["iss": .string(issuer)])
+    let profile = try #require(result.tenantProfile)
+    #expect(profile.tenantID == guest.tenant && profile.claims?.tenantID == guest.tenant)
+    #expect(!profile.isHomeTenant)
+    let cached = try await test.silent(result.account)
+    #expect(cached.source == .cache && cached.tenantProfile == profile)
+    test.clock.advance(4000)
+    test.transport.answerTokens(test.tokens(of: guest, idToken: ["iss": .string(issuer)]))
+    #expect(try await test.renew(result.account).tenantProfile?.tenantID == profile.tenantID)
+    #expect(try await test.secrets(.accessToken) == ["access-2"])
+  }
+
+  /// MSAL for Python and .NET write the domain, that for Node the policy; MSAL for Python writes "adfs".
+  @Test(
+    .conformance(80), .fault("other realm"),
+    arguments: [
+      (
+        "https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_in", "u-b2c_1_in.t",
+        "contoso.onmicrosoft.com"
+      ),
+      ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/B2C_1_in", "u-b2c_1_in.t", "b2c_1_in"),
+      ("https://contoso.b2clogin.com/contoso.onmicrosoft.com/own", "u.t", "contoso.onmicrosoft.com"),
+      ("https://contoso.ciamlogin.com", "u.t", "contoso.onmicrosoft.com"),
+      ("https://fs.contoso.test/adfs", "s", "adfs"), ("https://fs.contoso.test/adfs", "s", ""),
+    ])
+  func `A token under the realm of another library serves, and so does what is added`(
+    _ authority: String, _ id: String, _ realm: String
+  ) async throws {
+    let test = TestClient(authority)
+    let (host, client) = (test.client.configuration.authority.host, TestPerson.clientID)
+    let idToken = TestPerson.alice.idToken(at: test.clock.now, changing: ["tid": .null])
+    let now = Int(test.clock.now.timeIntervalSince1970)
+    _ = try await test.cache.import(
+      CacheDocument([
+        .accessToken(
+          "theirs", of: id, client: client, host: host, realm: realm, scopes: "a", cachedAt: now,
+          expiresOn: now + 3600
+        ),
+        .idToken(idToken, of: id, client: client, host: host, realm: realm),
+        .refreshToken("refresh", of: id, client: client, host: host),
+        .account(id, key: "account", host: host, realm: realm),
+      ]))
+    let account = try #require(try await test.client.accounts().first)
+    #expect(try await test.silent(account, ["a"]).accessToken == "theirs")
+    test.transport.answerTokens(
+      test.tokens(scope: "b", changing: ["id_token": .null, "client_info": .null]))
+    #expect(try await test.silent(account, ["b"]).accessToken == "access-2")
+    #expect(try await test.silent(account, ["b"]).source == .cache)
+    let realms = try await test.cache.snapshot().document.accessTokens.values.map { $0.realm ?? "" }
+    #expect(realms == [realm, realm])
+  }
 }
 
 extension PublicClient {

@@ -215,6 +215,23 @@ struct DeviceCodeTests {
     #expect(test.clock.waits.count < 61)
   }
 
+  @Test(.fault("no ID token"), arguments: [nil, "fabrikam.test"])
+  func `A response without an ID token is of the tenant that was named`(_ domain: String?) async throws {
+    let account = try await test.signIn().account
+    let tenant = "33333333-3333-3333-3333-333333333333"
+    let issuer = "https://login.microsoftonline.com/\(tenant)/v2.0"
+    test.transport.setMetadata(["issuer": .string(issuer)])
+    answer(
+      .json(TestPerson.alice.tokens(at: test.clock.now, access: "other", changing: ["id_token": .null])))
+    var request = DeviceCodeRequest(scopes: ["User.Read"]) { _ in }
+    request.authority = .made("https://login.microsoftonline.com/\(domain ?? tenant)")
+    let asked = request
+    #expect(try await test.client.acquireToken(asked).authority.tenant == tenant)
+    #expect(try await test.silent(account).accessToken == "access-1")
+    let tokens = try await test.cache.snapshot().document.accessTokens.values
+    #expect(Set(tokens.compactMap(\.realm)) == [TestPerson.alice.home, tenant])
+  }
+
   @Test func `An authority without such an endpoint says so`() async throws {
     let other = TestClient("https://id.example.test", kind: .oidc)
     other.transport.setMetadata([

@@ -83,7 +83,9 @@ struct SharedItemTests {
     #expect(access(location + ".lockfile", F_OK) != 0)
   }
 
-  @Test func `Other records are not changed`() async throws {
+  @Test(.fault("other host")) func `Other records are not changed, and new ones have their host`()
+    async throws
+  {
     try await create(theirs)
     let before = try CacheDocument(json: Data(theirs.utf8))
     #expect(try await cache.accounts().map(\.username) == ["one@t.example"])
@@ -102,6 +104,7 @@ struct SharedItemTests {
     )
     #expect(token.fields["last_modification_time"]?.stringValue != nil)
     #expect(after.accounts["1.t-\(host)-common"]?.fields["odd"] == "yes")
+    #expect(Array(after.accessTokens.keys) == ["1.t-\(host)-accesstoken-c-t-api://mine"])
   }
 
   @Test func `A sign-in by another program ends a sign-out`() async throws {

@@ -62,6 +62,18 @@ struct FormatVectorTests {
       #expect(test.generation == generation)
       row["after"] = .object(after.sections)
     },
+    Named("save") { row in
+      let test = TestCache()
+      _ = try await test.cache.import(document(row, "before"))
+      let request = try row.object("request")
+      let kinds: [String: AuthorityKind] = ["aad": .aad, "b2c": .b2c, "ciam": .ciam, "adfs": .adfs]
+      try await test.cache.save(
+        TokenResponse(fields: row.object("response")),
+        for: TokenRequest(
+          environment: request.string("environment"), clientID: request.string("client_id"),
+          authority: #require(kinds[request.string("authority")]), realm: request.optionalString("realm")))
+      row["after"] = .object(try await test.document.sections)
+    },
     Named("metadata") { row in
       let test = TestCache()
       // The common shard has the name "".
@@ -86,7 +98,8 @@ struct FormatVectorTests {
 
   @Test(
     .fault(
-      "two families", "openid alone", "import beside", "other reader", "older import", "half surrogate"),
+      "two families", "openid alone", "import beside", "other reader", "older import", "half surrogate",
+      "other host"),
     arguments: files)
   func `The code produces the results of the format's test vectors`(_ file: Named<Rule>) async throws {
     let url = SharedFiles.repository.appendingPathComponent("Tests/Data/cache-format/\(file.name).json")

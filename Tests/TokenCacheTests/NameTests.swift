@@ -47,7 +47,9 @@ struct NameTests {
     ("common", "uid.utid", "utid"), ("Organizations", "uid.UTID", "utid"),
     ("consumers", "uid.utid", Tenant.personalAccounts),
     ("contoso.com", "uid.utid", "contoso.com"), ("common", "subject", "common"), ("", "uid.utid", ""),
-    ("common", "joe@adfs.example", "common"),
+    ("common", "joe@adfs.example", "common"), ("ADFS", "subject", ""),
+    ("contoso.onmicrosoft.com", "uid-b2c_1_policy.utid", "utid"), ("B2C_1A_x", "uid-B2C_1A_x.UTID", "utid"),
+    ("guest", "first_name.utid", "guest"),
   ])
   func `A realm stands for a tenant`(_ realm: String, _ account: String, _ tenant: String) {
     #expect(Tenant.resolve(realm: realm, homeAccountID: account) == tenant)

@@ -177,7 +177,15 @@ extension Authority {
 
   /// Whether the response names another tenant than the address does.
   package var namesManyTenants: Bool {
-    kind == .aad && ["common", "organizations", "consumers"].contains((tenant ?? "").lowercased())
+    kind == .aad && Tenant.namesMany(tenant)
+  }
+
+  /// The authority with the tenant's id that its issuer has, in place of a domain.
+  func resolved(by issuer: String) -> Authority {
+    guard kind == .aad, !namesManyTenants, !namesTenantID,
+      let id = URL(string: issuer)?.pathComponents.first(where: { UUID(uuidString: $0) != nil })
+    else { return self }
+    return (try? replacingTenant(with: id)) ?? self
   }
 }
 

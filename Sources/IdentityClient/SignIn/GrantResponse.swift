@@ -47,10 +47,9 @@ struct GrantResponse: Sendable {
     var asked = authority
     // Which tenant a domain names, its discovery says.
     if asked.kind == .aad, !asked.namesManyTenants, !asked.namesTenantID,
-      let issuer = try? await client.metadata(of: asked).issuer,
-      let named = URL(string: issuer)?.pathComponents
+      let issuer = try? await client.metadata(of: asked).issuer
     {
-      asked = (try? asked.replacingTenant(with: named.first { UUID(uuidString: $0) != nil } ?? "")) ?? asked
+      asked = asked.resolved(by: issuer)
     }
     guard !asked.excludes(tenant: claims?.tenantID) else {
       throw .brokerFailed("it gave a token of another tenant")
@@ -130,18 +129,25 @@ struct GrantResponse: Sendable {
   private func records(
     of response: TokenResponse, from broker: (any TokenBroker)?
   ) throws(IdentityError) -> TokenRecords {
-    let kind = authority.cacheKind
     var tokenRequest = TokenRequest(
-      environment: client.cache.clouds.preferredCache(of: authority.host), clientID: clientID,
-      authority: kind, scopes: request.scopes.parameter(), scheme: request.proof.cacheScheme,
-      requestedClaims: request.requestedClaims, homeAccountID: request.account?.homeAccountID,
-      realm: isRefresh && kind != .adfs ? request.realm : nil)
+      environment: authority.host, clientID: clientID, authority: authority.cacheKind,
+      scopes: request.scopes.parameter(), scheme: request.proof.cacheScheme,
+      requestedClaims: request.requestedClaims, homeAccountID: request.account?.homeAccountID, realm: realm)
     tokenRequest.isRenewal = isRefresh
     tokenRequest.source = broker?.name
     do throws(CacheError) {
       return try TokenRecords(response, for: tokenRequest, at: client.now())
     } catch {
       throw IdentityError(.invalidResponse, error.message)
+    }
+  }
+
+  /// The tenant of the tokens, as far as the request tells it.
+  private var realm: String? {
+    switch authority.kind {
+    case .aad: authority.namesManyTenants ? nil : authority.resolved(by: issuer).tenant
+    case .b2c, .ciam: isRefresh ? request.realm : nil
+    case .adfs, .oidc: nil
     }
   }
 
@@ -220,7 +226,8 @@ extension GrantResponse {
     let isSubject = authority.cacheKind == .adfs
     if let id = response.clientInfo?.homeAccountID ?? (isSubject ? claims?.subject : nil) {
       // A policy of B2C, such as the one to edit a profile, gives the same person an id of its own.
-      let isSame = authority.kind == .b2c && id.withoutPolicy == account.homeAccountID.withoutPolicy
+      let isSame =
+        authority.kind == .b2c && Tenant.withoutPolicy(id) == Tenant.withoutPolicy(account.homeAccountID)
       guard isSame || id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
     }
     // Its case counts (section 2), and the cache's ids are in lower case.
@@ -252,11 +259,6 @@ extension GrantResponse {
     }
     return account.homeAccountID
   }
-}
-
-extension String {
-  /// A home account id of B2C, `<object id>-<policy>.<tenant>`, without the policy.
-  fileprivate var withoutPolicy: String { normalized.replacing(/-b2c_1[^.]*\./, with: ".") }
 }
 
 extension ClientInfo {

@@ -67,8 +67,10 @@ struct ResolvedRequest: Sendable {
   var realm: String {
     switch authority.kind {
     case .aad: authority.tenant ?? ""
-    // What a policy writes into a token as its tenant does not matter; the home tenant counts.
-    case .b2c, .ciam: account?.homeIdentity?.utid ?? authority.tenant ?? ""
+    // The cache may name the one tenant of the host in another way: MSAL for Python writes its domain.
+    case .b2c, .ciam:
+      account?.tenantProfiles.first { $0.environment == authority.host }?.tenantID
+        ?? account?.homeIdentity?.utid ?? authority.tenant ?? ""
     case .adfs, .oidc: ""
     }
   }

@@ -310,11 +310,10 @@ extension SilentFlow {
         if let due = cachedToken, !due.isFresh {
           try await client.cache.removeAccessToken(due.found.token.secret)
         }
-      } else if token?.familyID != nil, error.isRefusal("invalid_grant", "client_mismatch") {
+      } else if let token, token.familyID != nil, error.isRefusal("invalid_grant", "client_mismatch") {
         try await client.cache.save(
           AppMetadata(
-            clientID: client.configuration.clientID,
-            environment: client.cache.clouds.preferredCache(of: resolved.authority.host), familyID: ""))
+            clientID: client.configuration.clientID, environment: token.environment, familyID: ""))
       }
     } catch {
       client.log(.warning, "What is useless could not be removed.", ["reason": "\(error.code.rawValue)"])

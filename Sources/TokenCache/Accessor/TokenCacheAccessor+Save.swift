@@ -50,6 +50,7 @@ extension TokenCacheAccessor {
             advice: "Sign in again.")
         }
       }
+      let records = contents[account].spelled(records, in: clouds)
       // Only the server knows a client's family.
       if records.request.source == nil {
         contents[common].appMetadata.saveAsOne(records.appMetadata, in: clouds)
@@ -93,7 +94,7 @@ extension CacheDocument {
     if let token = records.idToken { idTokens.saveAsOne(token, in: clouds) }
     for var token in records.refreshTokens {
       token.lastModified = records.date
-      saveRefreshToken(token, in: clouds)
+      saveRefreshToken(token, for: records.accessToken?.target ?? records.request.scopes, in: clouds)
     }
     if let record = records.account { accounts.saveAsOne(record, in: clouds) }
   }

@@ -115,7 +115,7 @@ extension TokenLookup {
       && (homeAccountID ?? "").normalized == credential.normalizedOwner
       && clouds.canonical(environment) == clouds.canonical(credential.environment ?? "")
       // Applications may leave the tenant open, and AD FS has none.
-      && (realm == nil && (homeAccountID == nil || credential.realm == nil)
+      && (realm == nil && (homeAccountID == nil || credential.tenant.isEmpty)
         || tenant == credential.tenant)
   }
 }

@@ -6,13 +6,13 @@ public struct TokenRecords: Sendable {
   /// When the response was received.
   let date: Date
   public let homeAccountID: String
-  public let accessToken: Credential?
-  public let idToken: Credential?
+  public private(set) var accessToken: Credential?
+  public private(set) var idToken: Credential?
   /// The client's own refresh token, and before it the family's if the client belongs to one.
-  public let refreshTokens: [Credential]
-  public let appMetadata: AppMetadata
+  public private(set) var refreshTokens: [Credential]
+  public private(set) var appMetadata: AppMetadata
   /// `nil` if the response does not name the account, which is then known from the request.
-  public let account: AccountRecord?
+  public private(set) var account: AccountRecord?
 
   /// Makes the records of a response.
   ///
@@ -36,7 +36,8 @@ public struct TokenRecords: Sendable {
       switch request.authority {
       case .aad: claims?.tenantID ?? request.realm ?? home
       // The tenant in an ID token depends on the policy, so the home tenant is used.
-      case .b2c, .ciam: home ?? request.realm ?? claims?.tenantID
+      case .b2c: request.realm ?? home ?? claims?.tenantID
+      case .ciam: request.realm ?? claims?.tenantID ?? home
       case .adfs: request.realm
       }
     func credential(_ type: CredentialType, _ secret: String) -> Credential {
@@ -100,5 +101,21 @@ public struct TokenRecords: Sendable {
       account.source = request.source
       return account
     }
+  }
+
+  /// The same records with another host, and the realm of another record of their tenant where there is one.
+  func spelled(host: String, realm: String?) -> TokenRecords {
+    var records = self
+    for index in refreshTokens.indices { records.refreshTokens[index].environment = host }
+    records.appMetadata = AppMetadata(
+      clientID: request.clientID, environment: host, familyID: appMetadata.familyID)
+    records.accessToken?.environment = host
+    records.idToken?.environment = host
+    records.account?.environment = host
+    guard let realm else { return records }
+    records.accessToken?.realm = realm
+    records.idToken?.realm = realm
+    records.account?.realm = realm
+    return records
   }
 }

@@ -29,7 +29,7 @@ public enum AuthenticationScheme: Sendable, Hashable {
 
 /// The request of a token response, as far as the cache needs it.
 public struct TokenRequest: Sendable {
-  /// The host in the cache: `preferred_cache` after instance discovery, else the authority's.
+  /// Any host of the cloud. New records get that of the account's records there, else the cloud's preferred one.
   public var environment: String
   public var clientID: String
   public var authority: AuthorityKind

@@ -21,21 +21,52 @@ extension CacheDocument {
     accessTokens.saveAsOne(token, in: clouds)
   }
 
-  /// Stores a refresh token as the only one of its client, or of its family for this client.
-  mutating func saveRefreshToken(_ token: Credential, in clouds: CloudInstances) {
+  /// Stores a refresh token as the only one of its client, or of its family for this client. `scopes` are those of the response.
+  mutating func saveRefreshToken(_ token: Credential, for scopes: String, in clouds: CloudInstances) {
     let identity = token.identity(in: clouds)
     let same = refreshTokens.filter { $0.value.identity(in: clouds) == identity }
     if same.count == 1, let only = same.first?.value, only.secret == token.secret { return }
     let own = token.serializedKey
-    if same.isEmpty, let family = token.sharedIdentity(under: own, in: clouds),
-      let (key, older) = refreshTokens.filter({ $0.value.sharedIdentity(under: $0.key, in: clouds) == family }
-      )
+    guard same.isEmpty, let family = token.sharedIdentity(under: own, in: clouds) else {
+      return refreshTokens.saveAsOne(token, in: clouds)
+    }
+    let relatives = refreshTokens.filter {
+      $0.value.sharedIdentity(under: $0.value.serializedKey, in: clouds) == family
+    }
+    if let (key, older) = relatives.filter({ $0.key == $0.value.serializedKey })
       .min(by: { ($0.key == own ? 0 : 1, $0.key) < ($1.key == own ? 0 : 1, $1.key) })
     {
       refreshTokens[key] = token.replacing(older)
-    } else {
-      refreshTokens.saveAsOne(token, in: clouds)
+      return
     }
+    var (token, key) = (token, own)
+    if !relatives.isEmpty {
+      // MSAL for Python, which wrote them, removes only what is under its own keys (`CacheFormat.md`, R4.24).
+      var clients = token
+      clients.familyID = nil
+      token.target = scopes
+      key = clients.serializedKey + scopes.normalized
+    }
+    refreshTokens.put(token, at: key)
+  }
+
+  /// The records of a response with the host that the account's records have in their cloud, and the realm that these have for
+  /// their tenant. By both the library that wrote them finds what is added (`CacheFormat.md`, R4.22 and R4.23).
+  func spelled(_ records: TokenRecords, in clouds: CloudInstances) -> TokenRecords {
+    let cloud = clouds.canonical(records.request.environment)
+    func newestFirst(_ all: [any CacheRecord]) -> [any CacheRecord] {
+      func host(_ record: any CacheRecord) -> String { record.string("environment") ?? "" }
+      return all.filter { $0.normalizedOwner == records.homeAccountID && clouds.canonical(host($0)) == cloud }
+        .sorted { ($1.age, host($0)) < ($0.age, host($1)) }
+    }
+    let refreshTokens = newestFirst(Array(refreshTokens.values))
+    let others = newestFirst(Array(accessTokens.values) + Array(idTokens.values) + Array(accounts.values))
+    let tenant = (records.accessToken ?? records.idToken)?.tenant
+    let realm = others.lazy.compactMap { $0.string("realm") }.first { realm in
+      !Tenant.namesMany(realm) && Tenant.resolve(realm: realm, homeAccountID: records.homeAccountID) == tenant
+    }
+    let host = (refreshTokens + others).first?.string("environment") ?? clouds.preferredCache(of: cloud)
+    return records.spelled(host: host, realm: realm)
   }
 }
 
