@@ -27,8 +27,14 @@ extension CacheDocument {
     let same = refreshTokens.filter { $0.value.identity(in: clouds) == identity }
     if same.count == 1, let only = same.first?.value, only.secret == token.secret { return }
     let own = token.serializedKey
-    guard same.isEmpty, let family = token.sharedIdentity(under: own, in: clouds) else {
-      return refreshTokens.saveAsOne(token, in: clouds)
+    guard same.isEmpty else { return refreshTokens.saveAsOne(token, in: clouds) }
+    guard let family = token.sharedIdentity(under: own, in: clouds) else {
+      // The family's record, which is stored first, is the only one where it is kept as MSAL for Python does.
+      let isKept = refreshTokens.contains {
+        $0.value.familyID != nil && $0.value.secret == token.secret && $0.key == $0.value.keyOfPython
+      }
+      if !isKept { refreshTokens.put(token, at: own) }
+      return
     }
     let relatives = refreshTokens.filter {
       $0.value.sharedIdentity(under: $0.value.serializedKey, in: clouds) == family
@@ -37,17 +43,13 @@ extension CacheDocument {
       .min(by: { ($0.key == own ? 0 : 1, $0.key) < ($1.key == own ? 0 : 1, $1.key) })
     {
       refreshTokens[key] = token.replacing(older)
-      return
-    }
-    var (token, key) = (token, own)
-    if !relatives.isEmpty {
-      // MSAL for Python, which wrote them, removes only what is under its own keys (`CacheFormat.md`, R4.24).
-      var clients = token
-      clients.familyID = nil
+    } else if relatives.contains(where: { $0.key == $0.value.keyOfPython }) {
+      var token = token
       token.target = scopes
-      key = clients.serializedKey + scopes.normalized
+      refreshTokens.put(token, at: token.keyOfPython)
+    } else {
+      refreshTokens.put(token, at: own)
     }
-    refreshTokens.put(token, at: key)
   }
 
   /// The records of a response with the host that the account's records have in their cloud, and the realm that these have for
@@ -83,5 +85,15 @@ extension Dictionary where Key == String, Value: CacheRecord {
     self[kept] = keys.compactMap { removeValue(forKey: $0) }.reduce(record.replacing(older)) {
       $0.completed(by: $1)
     }
+  }
+}
+
+extension Credential {
+  /// The key that MSAL for Python makes of a refresh token's fields: that of its client, also for a family's token. That library
+  /// removes only what is under it (`CacheFormat.md`, R4.24).
+  fileprivate var keyOfPython: String {
+    var token = self
+    token.familyID = nil
+    return token.serializedKey + (target ?? "").normalized
   }
 }
