@@ -9,6 +9,8 @@ public struct RecordSummary: Sendable, Hashable, Encodable {
     case valid, expired
     /// Serves only while the token service is down.
     case extended
+    /// Has not expired, and serves no call for a bearer token.
+    case unusable
     /// Not here, but available from the lender.
     case lent
   }
@@ -62,6 +64,12 @@ extension RecordSummary {
     }
   }
 
+  /// What a column says of a token's end.
+  package static func expiry(_ end: Date?, _ state: State?, at now: Date) -> String {
+    if state == .unusable { return State.unusable.rawValue }
+    return end.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-"
+  }
+
   fileprivate init(key: String, _ account: AccountRecord) {
     self.init("Account", key: key)
     homeAccountId = account.homeAccountID
@@ -100,6 +108,15 @@ extension CacheDocument {
       accounts.sorted { $0.key < $1.key }.compactMap { _, account in
         account.homeAccountID.flatMap { id in account.username.map { (id.lowercased(), $0) } }
       }, uniquingKeysWith: { first, _ in first })
+    let owners = Set(accounts.values.compactMap { $0.homeAccountID?.lowercased() })
+    func state(of credential: Credential) -> RecordSummary.State {
+      let isInExtendedLifetime = credential.isInExtendedLifetime(at: now)
+      let isExpired = credential.isExpired(at: now, buffer: 0)
+      if isExpired, !isInExtendedLifetime { return .expired }
+      let hasOwner = credential.homeAccountID.map { owners.contains($0.lowercased()) } ?? true
+      guard hasOwner, AccessToken(credential)?.serves() == true else { return .unusable }
+      return isExpired ? .extended : .valid
+    }
     func listed<Record: CacheRecord>(
       _ section: [String: Record], isCredential: Bool = false, _ summary: (String, Record) -> RecordSummary
     ) -> [ListedRecord] {
@@ -112,9 +129,7 @@ extension CacheDocument {
         listed(self[section], isCredential: true) { key, credential in
           var summary = RecordSummary(section, key: key, credential)
           summary.username = credential.homeAccountID.flatMap { usernames[$0.lowercased()] }
-          if summary.state != nil, credential.isExpired(at: now, buffer: 0) {
-            summary.state = credential.isInExtendedLifetime(at: now) ? .extended : .expired
-          }
+          if summary.state != nil { summary.state = state(of: credential) }
           return summary
         }
       } + listed(appMetadata, RecordSummary.init) + listed(accountMetadata, RecordSummary.init)

@@ -175,7 +175,7 @@ extension Unicode.Scalar {
 
 extension Form<[String]> {
   static let scopes = Form(text: { $0.joined(separator: " ") }) { (text) throws(InvalidValue) in
-    try Form<String>.plain.parse(text).split(separator: " ").map(String.init)
+    ScopeSet.list(try Form<String>.plain.parse(text))
   }
 }
 

@@ -37,7 +37,7 @@ struct LenderResponse {
       throw .lenderFailed("its token has expired, or one of the two machines' clocks is wrong")
     }
     let account = try account(
-      environment: request.account?.environment ?? request.authority.host, source: source)
+      environment: request.account?.environment ?? request.authority.environment, source: source)
     let token = BrokerToken(
       accessToken: accessToken, expiresOn: end,
       grantedScopes: Optional(try text("scope").printable()).nonBlank, account: account)

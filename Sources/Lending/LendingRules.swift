@@ -64,7 +64,7 @@ struct LendingRules: Sendable {
     let requested: [String]
     switch (value(.resource), values[.scope]) {
     case (let resource?, nil): requested = [resource + "/.default"]
-    case (nil, let texts?): requested = texts.flatMap { $0.split(separator: " ").map(String.init) }
+    case (nil, let texts?): requested = texts.flatMap(ScopeSet.list)
     default: throw .invalid("Invalid request: expected a resource or scopes, not both.")
     }
     guard let scopes = loan.scopes(for: requested) else {

@@ -59,7 +59,7 @@ public struct Loan: Sendable, Hashable {
     }
     self.authority = authority
     end = try response.date("expires_on")
-    scopes = try response.texts("scopes").map { $0.printable().split(separator: " ").map(String.init) }
+    scopes = try response.texts("scopes").map { ScopeSet.list($0.printable()) }
     tenantID = try response.optionalText("tenant_id")?.printable(limit: 200)
     account = try response.account(environment: try response.text("environment"), source: source)
   }

@@ -392,6 +392,81 @@ struct AuthorityTests {
     #expect(try await test.secrets(.accessToken) == ["access-1"])
   }
 
+  /// Signs alice in to an issuer, whose authority is a client's own.
+  private func signIn(
+    at address: String, kind: Authority.Kind = .oidc, issuer: String? = nil, in store: ScriptedStore,
+    number: Int = 1
+  ) async throws -> (test: TestClient, account: Account) {
+    let test = TestClient(address, kind: kind, store: store, clock: TestClock())
+    let issuer = JSONValue.string(issuer ?? address)
+    test.transport.setMetadata(["issuer": issuer])
+    let account = try await test.signIn(
+      changing: [
+        "access_token": .string("access-\(number)"), "refresh_token": .string("refresh of \(number)"),
+      ],
+      idToken: ["iss": issuer]
+    ).account
+    return (test, account)
+  }
+
+  @Test(
+    .conformance(80), .fault("issuers"),
+    arguments: [
+      ("https://id.example/oauth2/default", "https://id.example/oauth2/payments", Authority.Kind.oidc),
+      ("https://id.example/realms/a", "https://id.example/realms/A", .oidc),
+      ("https://id.example", "https://id.example/realms/a", .oidc),
+      ("https://id.example/one.test", "https://id.example/two.test", .ciam),
+    ])
+  func `Issuers of one host share no token`(_ one: String, _ two: String, _ kind: Authority.Kind) async throws
+  {
+    let store = ScriptedStore()
+    let (first, account) = try await signIn(at: one, kind: kind, in: store)
+    let other = TestClient(two, kind: kind, store: store, clock: first.clock)
+    await expectError(.interactionRequired) { try await other.silent(account) }
+    #expect(other.transport.tokenRequests.isEmpty)
+    let (second, _) = try await signIn(at: two, kind: kind, in: store, number: 2)
+    for (test, address, number) in [(first, one, 1), (second, two, 2)] {
+      #expect(try await test.silent(account).accessToken == "access-\(number)")
+      test.transport.answerTokens(test.tokens("renewed", idToken: ["iss": .string(address)]))
+      #expect(try await test.silent(account) { $0.forceRefresh = true }.accessToken == "renewed")
+      #expect(test.transport.tokenRequests.last?.form["refresh_token"] == "refresh of \(number)")
+    }
+  }
+
+  @Test(
+    .conformance(80), .fault("issuers"),
+    arguments: [
+      ("https://id.example/oauth2/default", "https://id.example/oauth2/payments", Authority.Kind.oidc, true),
+      ("https://id.example/oauth2/default", "https://id.example", .oidc, true),
+      ("https://id.example/one.test", "https://id.example/two.test", .ciam, false),
+    ])
+  func `What the cache has under a host alone is of the issuer of its ID token`(
+    _ one: String, _ two: String, _ kind: Authority.Kind, _ isKnown: Bool
+  ) async throws {
+    let store = ScriptedStore()
+    let issuer = one + "/"
+    let (first, account) = try await signIn(at: one, kind: kind, issuer: issuer, in: store)
+    // As other libraries and earlier versions write it.
+    let document = try await first.cache.snapshot().document
+    let environment = Authority.made(one, kind).environment
+    let text = String(decoding: try document.json(), as: UTF8.self)
+    try await first.cache.clear()
+    _ = try await first.cache.import(
+      try CacheDocument(json: Data(text.replacing(environment, with: "id.example").utf8)))
+    let other = TestClient(two, kind: kind, store: store, clock: first.clock)
+    other.transport.setMetadata(["issuer": .string(two)])
+    await expectError(.interactionRequired) { try await other.silent(account) }
+    #expect(other.transport.tokenRequests.isEmpty)
+    let own = TestClient(one, kind: kind, store: store, clock: first.clock)
+    own.transport.setMetadata(["issuer": .string(issuer)])
+    // Only discovery says who the issuer of External ID is.
+    #expect(try await own.silent(account).accessToken == "access-1")
+    #expect(own.transport.discoveryRequests.isEmpty == isKnown)
+    own.transport.answerTokens(own.tokens("renewed", idToken: ["iss": .string(issuer)]))
+    #expect(try await own.silent(account) { $0.forceRefresh = true }.accessToken == "renewed")
+    #expect(own.transport.tokenRequests.map { $0.form["refresh_token"] } == ["refresh of 1"])
+  }
+
   @Test(.conformance(80)) func `External ID without a path is the tenant that its host names`() async throws {
     let test = TestClient("https://contoso.ciamlogin.com")
     let tenant = TestPerson.alice.home

@@ -321,7 +321,6 @@ struct BrokerTests {
     #expect(try await test.silent(account) { $0.claims = claims }.accessToken == "brokered-2")
     #expect(broker.requests[0].tokenToReplace == "access-1")
     #expect(try broker.requests[0].claims == claims.json())
-    // It is for requests with the same claims alone.
     let tokens = try await test.cache.snapshot().document.accessTokens.values
     #expect(tokens.map(\.requestedClaims) == [try claims.json()])
   }

@@ -71,7 +71,10 @@ struct InspectionTests {
     #expect(token["expires_on"] == "2100-01-01T00:00:00Z")
     #expect(token["username"] == "Alice@contoso.example")
     #expect(
-      records.compactMap { $0["state"]?.stringValue }.sorted() == ["expired", "expired", "extended", "valid"])
+      records.compactMap { $0["state"]?.stringValue }.sorted() == [
+        "expired", "expired", "expired", "extended",
+      ],
+      "One ends in more than ten years.")
     #expect(Set(records.compactMap { $0["id"]?.stringValue?.count }) == [12])
     let table = try tool("list").standardOutput
     #expect(table.split(separator: "\n").count == 11)

@@ -47,10 +47,10 @@ struct LookupTests {
     #expect(try await test.cache.accessToken(for: request) == nil)
   }
 
-  @Test func `A token without account or ID token is not found`() async throws {
-    try await test.save(
-      TestResponse(hasIDToken: false), homeAccountID: TestPerson.alice.homeAccountID)
-    #expect(try await test.token() == nil)
+  @Test func `A token is found without an ID token but not without an account`() async throws {
+    try await test.save(TestResponse(hasIDToken: false))
+    let found = try #require(try await test.token())
+    #expect(found.token.secret == "at-1" && found.idToken == nil && found.account != nil)
     try await test.save()
     #expect(try await test.token()?.idToken?.claims?.username == TestPerson.alice.username)
     #expect(try await test.token()?.account?.username == TestPerson.alice.username)
@@ -69,6 +69,7 @@ struct LookupTests {
       (["refresh_in": .integer(1800)], 1801, 300, .needsRefresh),
       (["ext_expires_in": .integer(7200)], 3601, 300, .extendedLifetime),
       (["ext_expires_in": .integer(7200)], 7200, 300, .expired),
+      (["ext_expires_in": .integer(7200)], -1, 300, .expired),
     ] as [(JSONObject, Double, Double, FoundAccessToken.Condition)])
   func `The condition of a token that lasts an hour follows from the clock and a buffer`(
     _ more: JSONObject, _ time: Double, _ buffer: Double, _ condition: FoundAccessToken.Condition

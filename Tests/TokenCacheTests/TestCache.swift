@@ -127,7 +127,7 @@ struct TestResponse: Sendable {
     fields["scope"] = scope.map(JSONValue.string)
     fields["access_token"] = accessToken.map(JSONValue.string)
     fields["refresh_token"] = refreshToken.map(JSONValue.string)
-    fields["foci"] = family.map(JSONValue.string)
+    if let family { fields["foci"] = .string(family) }
     if hasIDToken {
       let claims: JSONObject = [
         "sub": .string("subject of \(person.uid)"),

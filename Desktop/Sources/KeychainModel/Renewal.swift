@@ -53,7 +53,7 @@ extension Keychain {
     let host = token.environment ?? ""
     let tenant = token.tenantID ?? "common"
     do throws(IdentityError) {
-      if let named = self.authority, named.host == host.lowercased() {
+      if let named = self.authority, [named.environment, named.host].contains(host.lowercased()) {
         return named.tenant == nil ? named : try named.replacingTenant(with: tenant)
       }
       let isADFS = snapshot.document.accounts.values.contains {

@@ -27,6 +27,8 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public let scopes: [String]
   /// Until when the token serves while the token service is down.
   public let extendedExpiresOn: Date?
+  /// Whether it is an access token that a call for a bearer token can return.
+  let serves: Bool
   /// Whether the account has a record, and a refresh token that the client may use.
   public let isRenewable: Bool
 
@@ -35,11 +37,12 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     kind = credential.credentialType.words
     summary = RecordSummary(section, key: key, credential)
     tenantID = section == .refreshToken ? nil : credential.realm
-    scopes = (credential.target ?? "").split(separator: " ").map(String.init)
+    scopes = ScopeSet.list(credential.target ?? "")
     title = section == .accessToken && !scopes.isEmpty ? KnownNames.api(of: scopes) : kind
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
-    self.isRenewable = isRenewable && isAccessToken && credential.isPlain
+    serves = AccessToken(credential)?.serves() ?? false
+    self.isRenewable = isRenewable && serves
   }
 
   /// What a renewal asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
@@ -84,6 +87,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// Whether it can be renewed, in words.
   public func renewal(at now: Date) -> String? {
     guard id.section == .accessToken else { return nil }
+    guard serves else { return "Serves no call for a bearer token" }
     if let extendedExpiresOn, expiresOn.map({ $0 <= now }) ?? true, extendedExpiresOn > now {
       return isRenewable
         ? "Can be renewed; serves while the server is down" : "Serves while the server is down"
@@ -104,13 +108,5 @@ extension CredentialType {
     case .idToken, .legacyIDToken: "ID token"
     case .other: "Unknown token"
     }
-  }
-}
-
-extension Credential {
-  /// Whether a renewal brings another one in its place: not for a token that is bound to a key, or that a challenge demanded.
-  fileprivate var isPlain: Bool {
-    credentialType != .accessTokenWithAuthScheme && requestedClaims == nil
-      && ["", "bearer"].contains((tokenType ?? "").lowercased())
   }
 }

@@ -28,16 +28,19 @@ struct ListingTests {
     #expect(tokens[2].renewal(at: sample.now) == nil)
   }
 
-  @Test func `A token that a renewal would not replace cannot be renewed`() {
+  @Test func `A token that serves no call for a bearer token is shown as such`() {
     let plain = sample.token(of: "x", "Mail.Read")
-    var (bound, scheme, challenge) = (plain, plain, plain)
+    var (bound, scheme, extra, challenge) = (plain, plain, plain, plain)
     bound.fields["credential_type"] = "AccessToken_With_AuthScheme"
     scheme.fields["token_type"] = "Pop"
+    extra.fields["ext_cache_key"] = "hash"
     challenge.fields["requested_claims"] = "{}"
-    let entries = [plain, bound, scheme, challenge].map {
+    let entries = [plain, challenge, bound, scheme, extra].map {
       TokenEntry(.accessToken, key: "", $0, isRenewable: true)
     }
-    #expect(entries.map(\.isRenewable) == [true, false, false, false])
+    #expect(entries.map(\.isRenewable) == [true, true, false, false, false])
+    #expect(
+      Set(entries.dropFirst(2).map { $0.renewal(at: sample.now) }) == ["Serves no call for a bearer token"])
   }
 
   @Test(arguments: [

@@ -31,8 +31,18 @@ public struct Authority: Sendable, Hashable {
   /// The tenant in the path, as it was written; `nil` for AD FS and OpenID Connect providers.
   public let tenant: String?
 
-  /// The host by which the cache tells clouds apart, before anything is known of aliases.
-  public var environment: String { host }
+  /// What tells the authority's accounts and tokens in the cache from those of others, before anything is known of aliases: the
+  /// host. An OpenID Connect provider's, and one of External ID at a domain of its own, has the path as well, since a host may have
+  /// several issuers. The case of a path counts, that of the cache's text does not, so that capital letters are encoded.
+  public var environment: String {
+    guard kind == .oidc || kind == .ciam && !host.hasSuffix(".ciamlogin.com") else { return host }
+    let path = address.dropFirst("https://".count + host.count)
+    if kind == .ciam { return host + path.lowercased() }
+    return path.utf8.reduce(into: host) { text, byte in
+      let isCapital = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+      text += isCapital ? "%" + String(byte, radix: 16) : String(UnicodeScalar(byte))
+    }
+  }
 
   /// Entra ID for work, school and personal accounts: `https://login.microsoftonline.com/common`.
   public static let `default` = Authority(

@@ -12,19 +12,12 @@ struct CachedToken: Sendable {
   /// Whether the server allows its use while the server is down.
   private let isExtended: Bool
 
-  /// A token that ends later than this, in seconds, was not issued by a sane clock.
-  static let longestLifetime = 90.0 * 86400
-
   init?(_ found: FoundAccessToken?, at now: Date, extendedLifetimeEnabled: Bool) {
     guard let found, let account = found.account, let end = found.lifetime.expiresOn else { return nil }
-    let lifetime = found.lifetime
-    // The clock was moved, or a clock was wrong, when the token was stored.
-    let isSane =
-      end.timeIntervalSince(now) <= Self.longestLifetime && !lifetime.isFromTheFuture(at: now)
     (self.found, self.account) = (found, account)
-    isFresh = isSane && found.condition == .valid
-    isValid = isSane && end > now
-    isExtended = isSane && lifetime.isInExtendedLifetime(at: now) && extendedLifetimeEnabled
+    isFresh = found.condition == .valid
+    isValid = end > now && !found.lifetime.isExpired(at: now, buffer: 0)
+    isExtended = found.lifetime.isInExtendedLifetime(at: now) && extendedLifetimeEnabled
   }
 
   var refreshReason: ServerTelemetry.RefreshReason {

@@ -78,7 +78,7 @@ struct GrantResponse: Sendable {
     let records = try records(of: response, from: broker)
     let realm = (records.accessToken ?? records.idToken)?.realm
     let issued = authority.kind == .aad ? realm.flatMap { try? authority.replacingTenant(with: $0) } : nil
-    // Without an ID token no later request would find what a broker gave.
+    // What a broker gave without an ID token would make an account without a name.
     let shouldStore = broker == nil || records.idToken != nil
     let (stored, cacheError) =
       shouldStore
@@ -92,10 +92,10 @@ struct GrantResponse: Sendable {
     let profile =
       account.tenantProfiles.first { $0.tenantID == realm?.normalized }
       ?? (realm == nil ? account.tenantProfiles.first : nil)
-    let scopes = (granted ?? request.scopes.scopes.joined(separator: " ")).split(separator: " ")
     let result = AuthenticationResult(
       accessToken: response.accessToken ?? "", expiresOn: records.accessToken?.expiresOn,
-      scopes: scopes.map(String.init), idToken: response.idToken, claims: claims ?? profile?.claims,
+      scopes: granted.map(ScopeSet.list) ?? request.scopes.scopes, idToken: response.idToken,
+      claims: claims ?? profile?.claims,
       account: account, tenantProfile: profile, authority: issued ?? authority,
       correlationID: request.correlationID, cacheError: cacheError,
       source: broker == nil ? .network : .broker)
@@ -130,7 +130,7 @@ struct GrantResponse: Sendable {
     of response: TokenResponse, from broker: (any TokenBroker)?
   ) throws(IdentityError) -> TokenRecords {
     var tokenRequest = TokenRequest(
-      environment: authority.host, clientID: clientID, authority: authority.cacheKind,
+      environment: authority.environment, clientID: clientID, authority: authority.cacheKind,
       scopes: request.scopes.parameter(), scheme: request.proof.cacheScheme,
       requestedClaims: request.requestedClaims, homeAccountID: request.account?.homeAccountID, realm: realm)
     tokenRequest.isRenewal = isRefresh

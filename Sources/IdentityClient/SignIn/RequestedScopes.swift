@@ -43,14 +43,14 @@ package struct RequestedScopes: Sendable {
       !literal.contains(scope.normalized)
         && (Self.isDefault(scope) || names.contains(Self.shortName(scope.normalized)))
     }
-    return ([granted] + added).joined(separator: " ")
+    return (ScopeSet.list(granted) + added).joined(separator: " ")
   }
 
   /// The scopes of a target that ``target(granted:)`` made, each once: in the server's words where it has others than the
   /// request.
   static func granted(in target: String) -> [String] {
     var names: Set<String> = []
-    return target.split(separator: " ").map(String.init)
+    return ScopeSet.list(target)
       .filter { names.insert(shortName($0.normalized)).inserted }
   }
 

@@ -23,7 +23,7 @@ struct ResolvedRequest: Sendable {
   /// The authority to ask: in a silent request that of the account's tenant, once that is known.
   var authority: Authority
   let scopes: RequestedScopes
-  /// The claims that the application asks for, as JSON: the token is for requests with the same claims only.
+  /// The claims that the application asks for, as JSON.
   let requestedClaims: String?
   /// The `claims` parameter: the same, and the client's capabilities.
   let claims: String?

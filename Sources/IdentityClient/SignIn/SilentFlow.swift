@@ -1,5 +1,7 @@
 import FoundationEssentials
+import HTTPSupport
 import Logging
+import Synchronization
 import TokenCache
 
 /// One call for a token of an account that is signed in: from the cache, else from the broker or by a refresh token.
@@ -153,9 +155,13 @@ struct SilentFlow: Sendable {
     _ reason: ServerTelemetry.RefreshReason
   ) async throws(IdentityError) -> AuthenticationResult {
     guard let tokens = cache?.refreshTokens(for: lookup), !tokens.isEmpty else {
-      // They may stand under another name of the host, which its cloud's discovery tells.
-      func isKnown() -> Bool { client.cache.clouds.contains(resolved.authority.host) }
-      if resolved.authority.kind == .aad, !isKnown() {
+      // They may stand under another name of the host, which its cloud's discovery tells, or under the host of several issuers.
+      func isKnown() -> Bool {
+        if resolved.authority.kind == .aad { return client.cache.clouds.contains(resolved.authority.host) }
+        return !lookup.namesIssuer || knownIssuer != nil
+          || cache?.refreshTokens(for: lookup.underHost).isEmpty ?? true
+      }
+      if !isKnown() {
         do throws(IdentityError) {
           _ = try await client.metadata(of: resolved.authority)
         } catch  where !error.isOutage && error.code != .cancelled {}
@@ -203,10 +209,23 @@ extension SilentFlow {
   private var isForced: Bool { request.forceRefresh || resolved.requestedClaims != nil }
 
   private var lookup: TokenLookup {
-    TokenLookup(
-      homeAccountID: request.account.homeAccountID, environment: resolved.authority.host,
+    var lookup = TokenLookup(
+      homeAccountID: request.account.homeAccountID, environment: resolved.authority.environment,
       clientID: client.configuration.clientID, realm: resolved.realm, scopes: resolved.scopes.scopes,
       scheme: resolved.proof.cacheScheme)
+    lookup.issuer = issuer
+    return lookup
+  }
+
+  private var knownIssuer: String? {
+    try? client.knownMetadata.withLock { $0[resolved.authority] }?.result.get().issuer
+  }
+
+  /// The authority's issuer, as far as known. A provider cannot claim to be another one of its host.
+  private var issuer: String? {
+    let (authority, known) = (resolved.authority, knownIssuer)
+    guard authority.kind == .oidc else { return authority.environment == authority.host ? nil : known }
+    return known.flatMap { HTTPSAddress($0)?.host == authority.host ? nil : $0 } ?? authority.address
   }
 
   private var key: Key {
@@ -242,10 +261,10 @@ extension SilentFlow {
   private func token(
     of broker: any TokenBroker, replacing cached: CachedToken?
   ) async throws(IdentityError) -> AuthenticationResult {
-    let old = tokensToReplace(cached)
+    let old = isForced ? cached?.found.token.secret : nil
     var brokerRequest = resolved.brokerRequest
     brokerRequest.isForced = isForced
-    brokerRequest.tokenToReplace = old.first
+    brokerRequest.tokenToReplace = old
     brokerRequest.minimumValidity = client.configuration.tokenExpirationBuffer
     let token: BrokerToken
     do throws(IdentityError) {
@@ -257,7 +276,7 @@ extension SilentFlow {
     // A token without an ID token is not stored, so no save notices that the account has signed out meanwhile.
     if token.idToken == nil { _ = try await latest }
     // Himmelblau ignores claims, and returns the token that it has.
-    guard resolved.requestedClaims == nil || !old.contains(token.accessToken) else {
+    guard resolved.requestedClaims == nil || token.accessToken != old else {
       var error = IdentityError(
         .interactionRequired, "The broker has no other token than the one that was refused.")
       error.claims = resolved.claims
@@ -266,15 +285,6 @@ extension SilentFlow {
     return try await GrantResponse(
       request: resolved, authority: resolved.authority, isRefresh: true
     ).result(of: token, by: broker)
-  }
-
-  /// The tokens that do not do any more, the newest first. A challenge may be about one that an earlier challenge
-  /// brought, and that is kept for the claims of that one only.
-  private func tokensToReplace(_ cached: CachedToken?) -> [String] {
-    guard resolved.requestedClaims != nil else {
-      return isForced ? [cached].compactMap { $0?.found.token.secret } : []
-    }
-    return (cache?.accessTokens(withAnyClaims: lookup) ?? []).map(\.secret)
   }
 
   private func tokenRequest(
@@ -303,7 +313,7 @@ extension SilentFlow {
     do throws(CacheError) {
       if error.isRefusal("invalid_grant", "user_account_deleted") {
         try await client.cache.removeAccount(
-          request.account.homeAccountID, environment: resolved.authority.host)
+          request.account.homeAccountID, environment: resolved.authority.environment)
       } else if let token, error.isRefusal("invalid_grant", "bad_token") {
         try await client.cache.remove(token)
         // Else it would serve the next call, which has nothing left to ask.

@@ -86,24 +86,24 @@ public struct CacheSnapshot: Sendable {
       .best(at: cache.now(), buffer: expirationBuffer)
   }
 
-  /// Finds the access tokens for a lookup whatever claims they were requested with, the newest first, also expired ones.
-  package func accessTokens(withAnyClaims lookup: TokenLookup) -> [AccessToken] {
-    contents[cache.shard(lookup.homeAccountID)].accessTokens(withAnyClaims: lookup, in: clouds)
-  }
-
   /// Finds the refresh tokens for a request, in the order in which to try them: the client's own, then its family's,
   /// each with the last stored first.
   ///
-  /// A client that is known to belong to no family gets no family's tokens. A client without metadata may belong to
-  /// family `1`.
+  /// A client whose metadata names no family gets no family's tokens. A client without metadata may belong to family `1`.
   ///
   /// - Returns: The tokens, each secret once.
   public func refreshTokens(for lookup: TokenLookup) -> [RefreshToken] {
-    let tokens = contents[cache.shard(lookup.homeAccountID)].refreshTokens.sorted { $0.key < $1.key }
+    let document = contents[cache.shard(lookup.homeAccountID)]
+    let lookups = document.lookups(serving: lookup, in: clouds).map(\.lookup)
+    let tokens = document.refreshTokens.sorted { $0.key < $1.key }
       .compactMap { RefreshToken($0.value) }
-      .filter {
-        clouds.canonical($0.environment) == clouds.canonical(lookup.environment)
-          && (lookup.homeAccountID ?? "").normalized == $0.credential.normalizedOwner
+      .filter { token in
+        (lookup.homeAccountID ?? "").normalized == token.credential.normalizedOwner
+          && lookups.contains {
+            clouds.canonical($0.environment) == clouds.canonical(token.environment)
+              // What is known of the host alone is known of this client.
+              && ($0 == lookup || lookup.clientID.matches(token.clientID))
+          }
       }
       .sorted { ($0.lastModified ?? .distantPast) > ($1.lastModified ?? .distantPast) }
     let family = contents[cache.commonShard]

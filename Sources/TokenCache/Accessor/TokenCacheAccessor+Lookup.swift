@@ -6,8 +6,7 @@ extension TokenCacheAccessor {
 
   /// Finds the access token for a request. Of several, it returns the best, and of equal ones the one that expires last.
   ///
-  /// An account's token is found only together with that account and an ID token of the same client and
-  /// tenant.
+  /// An account's token is found only together with that account.
   ///
   /// - Parameters:
   ///   - lookup: The lookup.

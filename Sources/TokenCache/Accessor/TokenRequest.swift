@@ -36,7 +36,7 @@ public struct TokenRequest: Sendable {
   /// The requested scopes, used if the response names none.
   public var scopes: String
   public var scheme: AuthenticationScheme
-  /// The `claims` parameter of the request.
+  /// The `claims` parameter of the request; saved with the access token, which serves requests without claims, too.
   public var requestedClaims: String?
   /// The application's identifier in Intune, and its enrolment.
   public var applicationIdentifier: String?

@@ -29,13 +29,20 @@ public struct TokenResponse: Sendable {
   public var scope: String? { string("scope") }
   public var clientInfo: ClientInfo? { string("client_info").flatMap(ClientInfo.init(raw:)) }
   /// The family of clients that may use the refresh token.
-  public var familyID: String? { string("foci") }
+  public var familyID: String? {
+    if case .integer(let number) = fields["foci"] { "\(number)" } else { string("foci") }
+  }
   public var speInfo: String? { string("spe_info") }
   public var claims: IDTokenClaims? { idToken.flatMap(IDTokenClaims.init(token:)) }
 
-  /// When the access token expires; an absolute time wins over an interval, and without either it is one hour from now.
+  /// When the access token expires: now if its lifetime is not positive, and in ten years at the latest. An absolute time wins
+  /// over an interval, and without either it is one hour from now.
   public func expiresOn(at now: Date) -> Date {
-    moment("expires_on", interval: "expires_in", at: now) ?? now.addingTimeInterval(3600)
+    if let end = moment("expires_on", interval: "expires_in", at: now) {
+      return min(end, now.addingTimeInterval(TokenLifetime.maximum))
+    }
+    let hasNoLifetime = fields["expires_in"]?.numberValue.map { $0 <= 0 } ?? false
+    return hasNoLifetime ? now : now.addingTimeInterval(3600)
   }
 
   /// Until when the access token may be used while the token service is down; `nil` if not given.

@@ -7,7 +7,7 @@ public struct AppMetadata: CacheRecord {
   package static let replacedFields: Set<String> = ["family_id"]
   package static let spellings: Set<String> = ["client_id", "environment"]
 
-  /// Makes a record; an empty family id means that the client is known to have no family.
+  /// Makes a record; an empty or missing family id means that the client has no family.
   public init(clientID: String, environment: String, familyID: String?) {
     fields = [:]
     set("client_id", clientID)
@@ -18,8 +18,8 @@ public struct AppMetadata: CacheRecord {
   public var clientID: String? { string("client_id") }
   public var environment: String? { string("environment") }
 
-  /// The client's family, usually `1`. The empty string means that the client is known to belong to none; `nil` means
-  /// unknown.
+  /// The client's family, usually `1`. Empty or `nil`, as MSAL for Python writes it, it means that the client belongs to none:
+  /// only of a client without a record the family is unknown.
   public var familyID: String? {
     get { fields["family_id"]?.stringValue }
     set { set("family_id", newValue) }

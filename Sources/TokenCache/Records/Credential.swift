@@ -70,7 +70,8 @@ public struct Credential: CacheRecord {
     get { string("kid") ?? string("key_id") ?? string("keyid") }
     set { set("kid", newValue) }
   }
-  /// The `claims` parameter of the token's request; MSAL for Node names the field differently.
+  /// The `claims` parameter of the token's request; MSAL for Node names the field differently. Lookups without claims find the
+  /// token, too.
   public var requestedClaims: String? {
     get { string("requested_claims") ?? string("requestedClaims") }
     set { set("requested_claims", newValue) }
@@ -166,8 +167,8 @@ public struct Credential: CacheRecord {
   /// - Parameters:
   ///   - now: The current time.
   ///   - buffer: How many seconds before its expiry a token counts as expired.
-  /// - Returns: `true` also for a token from the future, since the clock was set back, and for one without a readable
-  ///   expiry.
+  /// - Returns: `true` also for a token from the future, since the clock was set back, for one that ends in more than ten
+  ///   years, and for one without a readable expiry.
   public func isExpired(at now: Date, buffer: Double) -> Bool {
     lifetime.isExpired(at: now, buffer: buffer)
   }
@@ -182,8 +183,7 @@ public struct Credential: CacheRecord {
   ///
   /// When it was cached does not matter: a token from the future is valid again when the clock is right.
   package func hasFullyExpired(at now: Date) -> Bool {
-    credentialType.section == .accessToken && !isInExtendedLifetime(at: now)
-      && expiresOn.map { $0 < now } ?? true
+    credentialType.section == .accessToken && lifetime.hasFullyEnded(at: now)
   }
 
   var lifetime: TokenLifetime { TokenLifetime(of: self) }

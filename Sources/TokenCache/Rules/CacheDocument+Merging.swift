@@ -137,8 +137,8 @@ extension CacheDocument {
   /// - Returns: How many were removed from `other`.
   private mutating func removeCoveredTokens(from other: inout CacheDocument, in clouds: CloudInstances) -> Int
   {
-    let mine = plainAccessTokens(besides: other, in: clouds)
-    let theirs = other.plainAccessTokens(besides: self, in: clouds)
+    let mine = accessTokens(besides: other, in: clouds)
+    let theirs = other.accessTokens(besides: self, in: clouds)
     // The newest first: a removed token removes no other. By scope, since comparing each with each takes hours.
     let tokens = (theirs.map { ($0, isMine: false) } + mine.map { ($0, isMine: true) }).sorted {
       ($1.0.value.age, $0.isMine ? 1 : 0, $0.0.key) < ($0.0.value.age, $1.isMine ? 1 : 0, $1.0.key)
@@ -162,15 +162,13 @@ extension CacheDocument {
     return count
   }
 
-  /// The access tokens that were requested without claims and have no counterpart in another cache.
-  private func plainAccessTokens(
+  /// The access tokens that have no counterpart in another cache.
+  private func accessTokens(
     besides other: CacheDocument, in clouds: CloudInstances
   ) -> [String: Credential] {
     guard !accessTokens.isEmpty, !other.accessTokens.isEmpty else { return [:] }
     let theirs = Set(other.accessTokens.values.map { $0.identity(in: clouds) })
-    return accessTokens.filter {
-      $0.value.requestedClaims == nil && !theirs.contains($0.value.identity(in: clouds))
-    }
+    return accessTokens.filter { !theirs.contains($0.value.identity(in: clouds)) }
   }
 }
 

@@ -1,22 +1,17 @@
 /// Saving the records of a token response, each as the only one with its identity.
 extension CacheDocument {
   /// Stores an access token and removes those that differ only in their scopes and share one with it. Scopes of OpenID
-  /// Connect do not count. Tokens that were requested with other claims stay until they have expired.
+  /// Connect do not count.
   mutating func saveAccessToken(_ token: Credential, in clouds: CloudInstances) {
     let identity = RecordIdentity(siblingsOf: token, in: clouds)
     let scopes = ScopeSet(token.target ?? "")
-    let siblings = accessTokens.filter { RecordIdentity(siblingsOf: $0.value, in: clouds) == identity }
-    for (key, sibling) in siblings {
-      if let claims = sibling.requestedClaims {
-        // Each challenge has claims of its own, so nothing else would ever remove the token.
-        let hasExpired = token.cachedAt.map(sibling.hasFullyExpired) ?? false
-        if hasExpired, claims != token.requestedClaims { accessTokens[key] = nil }
-        continue
-      }
+    for (key, sibling) in accessTokens
+    where RecordIdentity(siblingsOf: sibling, in: clouds) == identity {
       let theirs = ScopeSet(sibling.target ?? "")
-      let isReplacedInPlace = theirs == scopes && token.requestedClaims == nil
-      let isShared = !theirs.significant.isDisjoint(with: scopes.significant)
-      if isShared && !isReplacedInPlace { accessTokens[key] = nil }
+      // One with the same scopes is replaced in place.
+      if theirs != scopes, !theirs.significant.isDisjoint(with: scopes.significant) {
+        accessTokens[key] = nil
+      }
     }
     accessTokens.saveAsOne(token, in: clouds)
   }

@@ -5,13 +5,12 @@
 package struct RecordIdentity: Hashable, Sendable {
   private var parts: [String]
   private var extraParameters: JSONValue?
-  /// Only for access tokens: there is one token for each set of scopes and claims.
+  /// Only for access tokens: there is one token for each set of scopes.
   private var scopes: ScopeSet?
-  private var requestedClaims: String?
 
   fileprivate init(_ parts: [String]) { self.parts = parts }
 
-  /// The identity of an access token without its scopes and claims.
+  /// The identity of an access token without its scopes.
   init(siblingsOf credential: Credential, in clouds: CloudInstances) {
     parts = [
       (credential.string("credential_type") ?? "").normalized, credential.normalizedOwner,
@@ -37,7 +36,6 @@ package struct RecordIdentity: Hashable, Sendable {
     self.init(siblingsOf: credential, in: clouds)
     guard credential.credentialType.section == .accessToken else { return }
     scopes = ScopeSet(credential.target ?? "")
-    requestedClaims = credential.requestedClaims
   }
 
   fileprivate init(familyOf token: Credential, in clouds: CloudInstances) {

@@ -7,10 +7,12 @@ public struct ScopeSet: Sendable, Hashable {
 
   /// Reads scopes separated by white space.
   public init(_ target: String) {
-    self.init(
-      names: Set(
-        target.unicodeScalars.split(whereSeparator: \.isWhitespace).map { String($0).lowercased() }
-      ))
+    self.init(names: Set(Self.list(target).map { $0.lowercased() }))
+  }
+
+  /// The scopes of a text, separated by white space, in its case and order.
+  public static func list(_ target: String) -> [String] {
+    target.unicodeScalars.split(whereSeparator: \.isWhitespace).map { String($0) }
   }
 
   /// Makes a set of single scopes.

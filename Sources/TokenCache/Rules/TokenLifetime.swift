@@ -2,10 +2,13 @@ package import FoundationEssentials
 
 /// The times of an access token.
 package struct TokenLifetime: Sendable, Hashable {
-  package let cachedAt: Date?
+  let cachedAt: Date?
   package let expiresOn: Date?
   package let extendedExpiresOn: Date?
   let refreshOn: Date?
+
+  /// The seconds after which no access token ends, as in MSAL.NET: one that does is not from a sane clock.
+  static let maximum = 3650.0 * 86400
 
   init(of token: Credential) {
     cachedAt = token.cachedAt
@@ -24,9 +27,9 @@ package struct TokenLifetime: Sendable, Hashable {
     expiresOn.map { min($0.addingTimeInterval(-buffer), refreshOn ?? .distantFuture) }
   }
 
-  func isExpired(at now: Date, buffer: Double) -> Bool {
+  package func isExpired(at now: Date, buffer: Double) -> Bool {
     guard let expiresOn else { return true }
-    return expiresOn < now.addingTimeInterval(buffer) || isFromTheFuture(at: now)
+    return expiresOn < now.addingTimeInterval(buffer) || isImplausible(at: now)
   }
 
   func needsRefresh(at now: Date) -> Bool {
@@ -34,8 +37,18 @@ package struct TokenLifetime: Sendable, Hashable {
   }
 
   package func isInExtendedLifetime(at now: Date) -> Bool {
-    extendedExpiresOn.map { $0 > now } ?? false
+    extendedExpiresOn.map { $0 > now } ?? false && !isImplausible(at: now)
   }
 
-  package func isFromTheFuture(at now: Date) -> Bool { cachedAt.map { $0 > now } ?? false }
+  /// Whether both ends have passed, whatever the other times say: they are right again when the clock is.
+  func hasFullyEnded(at now: Date) -> Bool {
+    expiresOn.map { $0 < now } ?? true && extendedExpiresOn.map { $0 <= now } ?? true
+  }
+
+  private func isFromTheFuture(at now: Date) -> Bool { cachedAt.map { $0 > now } ?? false }
+
+  /// Whether the clock was moved, or was wrong when the token was stored.
+  private func isImplausible(at now: Date) -> Bool {
+    isFromTheFuture(at: now) || expiresOn.map { $0.timeIntervalSince(now) > Self.maximum } ?? false
+  }
 }

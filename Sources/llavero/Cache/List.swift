@@ -16,8 +16,8 @@ struct List: AsyncParsableCommand, GroupCommand {
         llavero list --groups
 
       JSON: group, problems, records: [id, type, home_account_id, username, environment, client_id, \
-      family_id, realm, target, cached_at, expires_on, state (valid, expired, or extended: valid only while \
-      the token service is down)]; with --groups: groups: [group, accounts and records (how many), problems].
+      family_id, realm, target, cached_at, expires_on, state (valid, expired, extended: valid only while the \
+      token service is down, or unusable: "llavero token" does not return it)]; with --groups: groups: [group, accounts and records (how many), problems].
       """)
 
   @Flag(help: "List the groups of the store.")
@@ -59,7 +59,7 @@ struct List: AsyncParsableCommand, GroupCommand {
         [
           record.shortID, record.type, record.username ?? record.homeAccountId ?? "-", record.realm ?? "-",
           record.clientId ?? "-", record.target ?? "-",
-          record.expiresOn.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-",
+          RecordSummary.expiry(record.expiresOn, record.state, at: now),
         ]
       }, to: stream)
   }

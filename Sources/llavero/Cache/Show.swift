@@ -36,7 +36,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
     let claims = record.fields["secret"]?.stringValue.flatMap(IDTokenClaims.init(token:))?.claims
     let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
     let hidden = record.fields.keys.filter { shown[$0] == nil }.sorted()
-    let scopes = summary.target.map { $0.split(separator: " ").map(String.init) }
+    let scopes = summary.target.map(ScopeSet.list)
     if output.json {
       return try Terminal.out([
         "group": group.name, "record": summary, "fields": shown, "hidden_fields": hidden,

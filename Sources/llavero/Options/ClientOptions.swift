@@ -151,7 +151,7 @@ struct ScopeOptions: ParsableArguments {
   var named: [String] = []
 
   /// What the command line says.
-  var namedScopes: [String] { named.flatMap { $0.split(separator: " ").map(String.init) } }
+  var namedScopes: [String] { named.flatMap(ScopeSet.list) }
 
   var scopes: [String] {
     let scopes = named.isEmpty ? Settings.current.scopes ?? [] : namedScopes

@@ -21,7 +21,7 @@ struct Status: AsyncParsableCommand, SignsIn {
 
       JSON: group, client_id, problems, warnings, accounts: [home_account_id, username, environment, origin \
       (own, broker, both or lender), renews, tokens: [tenant_id, \
-      scopes, expires_on, state (valid, expired or extended, as in "llavero list", or lent)]]. Without a \
+      scopes, expires_on, state (as in "llavero list", or lent)]]. Without a \
       client ID: group, problems, accounts: [home_account_id, username, environment, origin (own, broker or \
       both), tenant_profiles: [tenant_id, local_account_id, username, name, is_home_tenant]].
       """)
@@ -83,7 +83,7 @@ struct Status: AsyncParsableCommand, SignsIn {
       return Line(
         account: account, origin: AccountOrigin(of: account, renews: renews), renews: renews,
         tokens: (tokens[account.homeAccountID.lowercased()] ?? []).map {
-          ($0.realm, ($0.target ?? "").split(separator: " ").map(String.init), $0.expiresOn, $0.state)
+          ($0.realm, ScopeSet.list($0.target ?? ""), $0.expiresOn, $0.state)
         })
     }
     let problems = snapshot?.problems ?? []
@@ -126,7 +126,7 @@ struct Status: AsyncParsableCommand, SignsIn {
       return line.tokens.map { token in
         account + [
           token.tenantID ?? "-", token.scopes.joined(separator: " "),
-          token.end.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-",
+          RecordSummary.expiry(token.end, token.state, at: now),
         ]
       }
     }

@@ -133,7 +133,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   var signInScopes: [String] { scopes.first ?? [] }
 
   /// The scopes of each token.
-  private var scopes: [[String]] { named.map { $0.split(separator: " ").map(String.init) } }
+  private var scopes: [[String]] { named.map(ScopeSet.list) }
 
   /// How many sockets systemd passed, the first as descriptor 3 (`sd_listen_fds(3)`).
   private var passedSockets: Int {

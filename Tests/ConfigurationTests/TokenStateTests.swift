@@ -1,0 +1,36 @@
+import Configuration
+import TestSupport
+
+/// The state of access tokens.
+struct TokenStateTests {
+  @Test(
+    .fault("not served"),
+    arguments: [
+      ([:], .valid), (["token_type": "Bearer", "requested_claims": "{}"], .valid),
+      // A day before ten years have passed, and a day after.
+      (["expires_on": "2082499200"], .valid), (["expires_on": "2082672000"], .expired),
+      (["expires_on": "1767225599"], .expired), (["cached_at": "1767225700"], .expired),
+      (["expires_on": "1767225500", "extended_expires_on": "1767225700"], .extended),
+      (["token_type": "Pop", "kid": "k"], .unusable), (["ext_cache_key": "hash"], .unusable),
+      (["application_cache_identifier": "app"], .unusable), (["home_account_id": "v.t"], .unusable),
+      (["credential_type": "LegacySingleResourceToken"], .unusable), (["target": " "], .unusable),
+    ] as [(JSONObject, RecordSummary.State)])
+  func `A token is valid if and only if a lookup returns it`(
+    _ fields: JSONObject, _ state: RecordSummary.State
+  ) async throws {
+    let now = Date(timeIntervalSince1970: 1_767_225_600)
+    let document = CacheDocument([
+      .accessToken("at", cachedAt: 1_767_225_000, expiresOn: 1_767_229_200, fields),
+      .account(key: "account"),
+    ])
+    let shown = document.listed(at: now).compactMap(\.summary.state)
+    #expect(shown == [state])
+    let cache = TokenCacheAccessor(store: InMemoryStore()) { now }
+    _ = try await cache.import(document)
+    let token = document.accessTokens.values.first
+    let found = try await cache.accessToken(
+      for: TokenLookup(homeAccountID: token?.homeAccountID, environment: "e", clientID: "c", realm: "t"),
+      expirationBuffer: 0)
+    #expect((found?.condition == .valid) == (state == .valid))
+  }
+}
