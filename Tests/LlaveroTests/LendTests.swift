@@ -234,10 +234,48 @@ struct LendTests {
       ["--scope", "User.Read", "--socket", "/tmp/x", "--port", "0"],
       ["--scope", "User.Read", "--for", "0s"], ["--scope", "User.Read", "--for", "169h"],
       ["--scope", "User.Read", "--for", "soon"], ["--scope", "User.Read", "--any-user", "--port", "0"],
-      ["--scope", "offline_access"],
+      ["--scope", "offline_access"], ["--scope", "User.Read", "--json", "--", "true"],
+      ["--scope", "User.Read", "--", "/proc/nonexistent"],
     ])
   func `Invalid options of lend exit with 2`(_ arguments: [String]) throws {
     #expect(try tool.run(["lend"] + arguments).status == 2)
+  }
+
+  @Test(arguments: [
+    ([], #""$0" token --from "$LLAVERO_FROM""#),
+    (
+      ["--port", "0"],
+      #"curl -q -sS --noproxy '*' -H "X-IDENTITY-HEADER: $IDENTITY_HEADER" "$IDENTITY_ENDPOINT?$1""#
+    ),
+  ])
+  func `A command borrows, and the loan ends with it`(_ place: [String], _ borrow: String) throws {
+    let result = try tool.run(
+      ["lend", "--scope", "User.Read"] + place
+        + ["--", "sh", "-c", "env; \(borrow); exit 7", Tool.path, "api-version=2019-08-01&scope=User.Read"])
+    let token = try tool("token").standardOutput.trimmed
+    #expect(result.status == 7)
+    let lines = result.standardOutput.split(separator: "\n").map(String.init)
+    #expect(lines.count { $0.contains(token) } == 1 && lines.last?.contains(token) == true)
+    #expect(result.standardError == "")
+    for line in lines where line.hasPrefix("LLAVERO_FROM=unix:") {
+      #expect(access(String(line.dropFirst("LLAVERO_FROM=unix:".count)), F_OK) != 0)
+    }
+  }
+
+  @Test(.fault("signal"), arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `A signal is passed on to the command, whose exit code counts`(_ signal: Int32) throws {
+    for (trap, status) in [("trap 'exit 9' INT TERM HUP;", 9), ("", 128 + signal)] {
+      let output = try Pipe()
+      let child = try tool.start(
+        ["lend", "--scope", "User.Read", "--", "sh", "-c", "\(trap) echo $LLAVERO_FROM; read line; :"],
+        input: Pipe(), output: output)
+      defer { child.end() }
+      let socket = output.readLine().dropFirst("unix:".count)
+      #expect(access(String(socket), F_OK) == 0)
+      child.signal(signal)
+      #expect(child.wait() == status)
+      #expect(access(String(socket), F_OK) != 0)
+    }
   }
 
   @Test func `A socket of systemd is served and not removed`() throws {

@@ -1,11 +1,11 @@
 import CGLib
 import Glibc
 
-/// A program started without a shell, in a session of its own: Ctrl-C in the terminal does not end it.
+/// A program started without a shell, looked up in this process's PATH unless its name has a slash.
 package struct ChildProcess: Sendable {
-  private let id: pid_t
+  package let id: Int32
 
-  /// Starts a program, which is looked up in this process's PATH unless its name has a slash.
+  /// Starts a program in a session of its own: Ctrl-C in the terminal does not end it.
   ///
   /// It gets the given descriptors as its standard streams, and `/dev/null` for the others. With `survivesReader` it
   /// ignores SIGPIPE, so that it keeps running after the reader of its output has gone. It inherits no other descriptor:
@@ -18,33 +18,53 @@ package struct ChildProcess: Sendable {
     let silent =
       (output == nil ? FLAG_G_SPAWN_STDOUT_TO_DEV_NULL.rawValue : 0)
       | (errors == nil ? FLAG_G_SPAWN_STDERR_TO_DEV_NULL.rawValue : 0)
+    try self.init(
+      command, environment, flags: silent, streams: (input, output, errors),
+      survivesReader ? leaveSessionAndReader : leaveSession)
+  }
+
+  /// Starts a program with the terminal, standard streams and other descriptors of this process.
+  ///
+  /// - Throws: ``GLibError`` when it cannot be started.
+  package init(inForeground command: [String], environment: [String: String]) throws(GLibError) {
+    try self.init(
+      command, environment,
+      flags: FLAG_G_SPAWN_LEAVE_DESCRIPTORS_OPEN.rawValue | FLAG_G_SPAWN_CHILD_INHERITS_STDIN.rawValue,
+      streams: (nil, nil, nil), { _ in unblockSignals() })
+  }
+
+  private init(
+    _ command: [String], _ environment: [String: String], flags: UInt32,
+    streams: (input: Int32?, output: Int32?, errors: Int32?), _ setup: GSpawnChildSetupFunc
+  ) throws(GLibError) {
     let flags = GSpawnFlags(
-      rawValue: FLAG_G_SPAWN_SEARCH_PATH.rawValue | FLAG_G_SPAWN_DO_NOT_REAP_CHILD.rawValue | silent)
+      rawValue: FLAG_G_SPAWN_SEARCH_PATH.rawValue | FLAG_G_SPAWN_DO_NOT_REAP_CHILD.rawValue | flags)
     var arguments = command.map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (arguments + variables).forEach { free($0) } }
-    var id: pid_t = 0
+    var id: Int32 = 0
     _ = try withGError {
       g_spawn_async_with_fds(
-        nil, &arguments, &variables, flags, survivesReader ? leaveSessionAndReader : leaveSession, nil, &id,
-        input ?? -1, output ?? -1, errors ?? -1, $0)
+        nil, &arguments, &variables, flags, setup, nil, &id, streams.input ?? -1, streams.output ?? -1,
+        streams.errors ?? -1, $0)
     }
     self.id = id
   }
 
   /// Waits for the program to end. Call it once.
   ///
-  /// - Returns: The exit status; `nil` if a signal ended it.
-  package func wait() -> Int32? {
+  /// - Returns: The exit status; 128 and the signal's number if a signal ended it, as in a shell.
+  package func wait() -> Int32 {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-    return status & 0x7f == 0 ? status >> 8 & 0xff : nil
+    let signal = status & 0x7f
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
 
   /// Waits for the program to end and kills it at the deadline. Call it once.
   ///
-  /// - Returns: The exit status; `nil` if a signal ended it.
-  package func wait(_ cancellable: Cancellable) -> Int32? {
+  /// - Returns: As ``wait()`` does.
+  package func wait(_ cancellable: Cancellable) -> Int32 {
     // Not reaped: the process ID is not reused before wait().
     var end = siginfo_t()
     while waitid(P_PID, id_t(id), &end, WEXITED | WNOHANG | WNOWAIT) == 0, end.si_signo == 0 {
@@ -59,11 +79,15 @@ package struct ChildProcess: Sendable {
 
 /// Runs in the child before the program. The starting thread may have blocked signals; a program that inherited the mask
 /// could not be ended.
-private let leaveSession: GSpawnChildSetupFunc = { _ in
-  setsid()
+private func unblockSignals() {
   var noSignals = sigset_t()
   sigemptyset(&noSignals)
   sigprocmask(SIG_SETMASK, &noSignals, nil)
+}
+
+private let leaveSession: GSpawnChildSetupFunc = { _ in
+  setsid()
+  unblockSignals()
 }
 
 private let leaveSessionAndReader: GSpawnChildSetupFunc = { data in

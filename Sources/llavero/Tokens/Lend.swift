@@ -21,8 +21,12 @@ struct Lend: AsyncParsableCommand, SignsIn {
       "ssh -R". A port serves the Azure SDKs, which need no change. Started by systemd with a socket, the \
       command serves that one.
 
+      With -- COMMAND, it runs COMMAND with the settings in its environment. The loan ends with COMMAND, whose \
+      exit code is that of llavero; signals are passed on to it.
+
       Examples:
         llavero lend --scope https://graph.microsoft.com/User.Read --for 2h
+        llavero lend --scope https://management.azure.com/.default --port 0 -- python3 report.py
         llavero lend --scope https://management.azure.com/.default --port 0 --ask
 
       JSON: from, identity_endpoint, identity_header, scopes, home_account_id, username, expires_on.
@@ -56,6 +60,11 @@ struct Lend: AsyncParsableCommand, SignsIn {
   @Flag(name: .customLong("any-user"), help: "Serve other users, too, who can reach the socket.")
   var isOpenToAnyUser = false
 
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("A command to run, after --, and its arguments.", valueName: "command"))
+  var command: [String] = []
+
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
@@ -80,6 +89,10 @@ struct Lend: AsyncParsableCommand, SignsIn {
     guard passedSockets <= 0 || socket == nil && port == nil else {
       throw ValidationError("systemd has passed a socket: leave out --socket and --port.")
     }
+    if let program = command.first {
+      guard !output.json else { throw ValidationError("--json and a command exclude each other.") }
+      guard programFile(program) != nil else { throw ValidationError("Command not found: \(program).") }
+    }
   }
 
   func run() async throws {
@@ -88,7 +101,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
       scopes: scopes, account: try await client.account(named: account.named),
       clientID: client.configuration.clientID, authority: client.configuration.authority,
       duration: .seconds(duration?.seconds ?? 8 * 3600))
-    let prompt = ask ? try await LendPrompt(account: loan.account) : nil
+    let prompt = ask ? try await LendPrompt(account: loan.account, usesTerminal: command.isEmpty) : nil
     let log = LendLog()
     // A question on the terminal must not come before the settings.
     let (settingsShown, settings) = AsyncStream<Never>.makeStream()
@@ -116,17 +129,28 @@ struct Lend: AsyncParsableCommand, SignsIn {
             log.warn(sentences(failure.message, failure.advice, failure.needsSignIn ? signIn : nil))
             throw error
           }
-        }, asking: question, log: log.report)
+        }, asking: question,
+        // Standard error is the command's: only refusals are shown there.
+        log: { [isQuiet = !command.isEmpty] in if !isQuiet || $0.error != nil { log.report($0) } })
     } catch {
       throw Failure(
         "cannot_listen", error.description,
         advice: "Choose another address with --socket or --port, or end the other program.")
     }
-    try await show(lender, log)
-    settings.finish()
-    await lender.run()
+    let variables = try variables(of: lender.address)
+    var status: Int32 = 0
+    if command.isEmpty {
+      try await show(lender.loan, variables, log)
+      settings.finish()
+      await lender.run()
+    } else {
+      settings.finish()
+      status = try await runCommand(with: variables)
+      lender.close()
+    }
     await client.awaitRenewals()
     await log.finish()
+    if status != 0 { throw ExitCode(status) }
   }
 
   /// One sign-in is for one resource.
@@ -142,12 +166,9 @@ struct Lend: AsyncParsableCommand, SignsIn {
     return environment["LISTEN_FDS"].flatMap { Int($0) } ?? 0
   }
 
-  /// Prints the settings for a borrower.
-  private func show(_ lender: Lender, _ log: LendLog) async throws {
-    let loan = lender.loan
-    let scopes = loan.scopes.map { $0.joined(separator: " ") }
-    var (from, endpoint, header): (String?, String?, String?)
-    switch lender.address {
+  /// The settings for a borrower, by the names of their variables.
+  private func variables(of address: Lender.Address) throws(Failure) -> KeyValuePairs<String, String> {
+    switch address {
     case .socket(let path):
       // A line break would begin another line of what a shell reads.
       guard printable(path) == path else {
@@ -155,12 +176,22 @@ struct Lend: AsyncParsableCommand, SignsIn {
           "cannot_listen", "The socket's path has a control character.", code: .usage,
           advice: "Choose another path with --socket.")
       }
-      from = "unix:" + path
-    case .endpoint(let url, let secret): (endpoint, header) = (url.absoluteString, secret)
+      return ["LLAVERO_FROM": "unix:" + path]
+    case .endpoint(let url, let secret):
+      return ["IDENTITY_ENDPOINT": url.absoluteString, "IDENTITY_HEADER": secret]
     }
+  }
+
+  /// Prints the settings.
+  private func show(
+    _ loan: Loan, _ variables: KeyValuePairs<String, String>, _ log: LendLog
+  ) async throws {
+    let scopes = loan.scopes.map { $0.joined(separator: " ") }
     if output.json {
+      func value(_ name: String) -> String? { variables.first { $0.key == name }?.value }
       return try Terminal.out([
-        "from": from, "identity_endpoint": endpoint, "identity_header": header, "scopes": scopes,
+        "from": value("LLAVERO_FROM"), "identity_endpoint": value("IDENTITY_ENDPOINT"),
+        "identity_header": value("IDENTITY_HEADER"), "scopes": scopes,
         "home_account_id": loan.account.homeAccountID, "username": loan.account.username,
         "expires_on": loan.end,
       ])
@@ -172,9 +203,27 @@ struct Lend: AsyncParsableCommand, SignsIn {
           "Lending \(scopes.joined(separator: "; ")) of \(name) until \(loan.end.formatted(.iso8601))."))
       await log.finish(within: .seconds(10))
     }
-    let variables = [("LLAVERO_FROM", from), ("IDENTITY_ENDPOINT", endpoint), ("IDENTITY_HEADER", header)]
-    Terminal.out(
-      variables.compactMap { name, value in value.map { name + "=" + $0 } }.joined(separator: "\n"))
+    Terminal.out(variables.map { "\($0)=\($1)" }.joined(separator: "\n"))
+  }
+
+  /// Runs the command to its end.
+  ///
+  /// - Returns: Its exit status.
+  private func runCommand(with variables: KeyValuePairs<String, String>) async throws(Failure) -> Int32 {
+    let process: ChildProcess
+    do {
+      process = try ChildProcess(
+        inForeground: command,
+        environment: processEnvironment().merging(variables.map { ($0, $1) }) { $1 })
+    } catch {
+      throw Failure("cannot_run", "\(command[0]) cannot be started: \(error)")
+    }
+    Interruption.pass(to: process)
+    defer { Interruption.endPassing() }
+    let queue = BlockingQueue(label: "llavero.command")
+    return await withCheckedContinuation { continuation in
+      queue.add { continuation.resume(returning: process.wait()) }
+    }
   }
 }
 

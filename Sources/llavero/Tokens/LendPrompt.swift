@@ -9,15 +9,18 @@ struct LendPrompt: Sendable {
   private static let timeout = Duration.seconds(60)
 
   private let account: Account
+  /// Not while a command runs in the foreground, which may read from it.
+  private let usesTerminal: Bool
   private let queue = BlockingQueue(label: "llavero.prompt")
 
   /// - Throws: `Failure` where no question can be shown.
-  init(account: Account) async throws(Failure) {
-    self.account = account
-    if Self.foregroundTerminal({ _ in true }) == true { return }
+  init(account: Account, usesTerminal: Bool) async throws(Failure) {
+    (self.account, self.usesTerminal) = (account, usesTerminal)
+    if foregroundTerminal({ _ in true }) == true { return }
     let unavailable = Failure(
-      "nobody_to_ask", "--ask needs a terminal, or a desktop that shows notifications with buttons.",
-      advice: "Leave out --ask, or run the command in a terminal.")
+      "nobody_to_ask", "--ask needs a terminal\(usesTerminal ? "" : " without a command"), or a desktop that shows "
+        + "notifications with buttons.",
+      advice: "Leave out --ask, or run \"llavero lend\" in a terminal, without a command.")
     let canAsk = try await queue.run(timeout: Self.timeout, onCancel: unavailable, onTimeout: unavailable) {
       (cancellable) throws(Failure) in DesktopQuestion.isAvailable(cancellable)
     }
@@ -30,7 +33,7 @@ struct LendPrompt: Sendable {
     let text = printable("Lend \(scopes.joined(separator: " ")) of \(whose) to \(borrower.name)?")
     return try? await queue.run(timeout: Self.timeout, onCancel: late, onTimeout: late) {
       (cancellable) throws(CancellationError) -> Bool? in
-      if let answer = Self.foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
+      if let answer = foregroundTerminal({ Self.answer(to: text, on: $0, cancellable) }) {
         return answer
       }
       let question = DesktopQuestion(
@@ -40,7 +43,8 @@ struct LendPrompt: Sendable {
   }
 
   /// Calls `body` with the terminal, if this process may read from it.
-  private static func foregroundTerminal<T>(_ body: (Int32) -> T) -> T? {
+  private func foregroundTerminal<T>(_ body: (Int32) -> T) -> T? {
+    guard usesTerminal else { return nil }
     let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return nil }
     defer { close(terminal) }
