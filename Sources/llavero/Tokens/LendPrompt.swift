@@ -18,8 +18,10 @@ struct LendPrompt: Sendable {
     (self.account, self.usesTerminal) = (account, usesTerminal)
     if foregroundTerminal({ _ in true }) == true { return }
     let unavailable = Failure(
-      "nobody_to_ask", "--ask needs a terminal\(usesTerminal ? "" : " without a command"), or a desktop that shows "
-        + "notifications with buttons.",
+      "nobody_to_ask",
+      usesTerminal
+        ? "--ask needs a terminal, or a desktop that shows notifications with buttons."
+        : "--ask with a command needs a desktop that shows notifications with buttons.",
       advice: "Leave out --ask, or run \"llavero lend\" in a terminal, without a command.")
     let canAsk = try await queue.run(timeout: Self.timeout, onCancel: unavailable, onTimeout: unavailable) {
       (cancellable) throws(Failure) in DesktopQuestion.isAvailable(cancellable)
