@@ -91,6 +91,8 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
       let generation = writers.openedGeneration(of: group)
       var loaded = try backend.load(shards, of: group, nil)
       loaded.contents.generation = generation
+      // A load orders what follows it: without a fence, the counter could be loaded again before the shards were read.
+      atomicMemoryFence(ordering: .acquiring)
       let wasQuiet = generation != nil && generation == writers.generation(of: group)
       guard writers.isShared, try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet) else {
         return (contents: loaded.contents, isUnfinished: false, canLock: false)

@@ -94,6 +94,8 @@ struct OpenedLockFile {
   }
 
   private static func isMarked(_ page: UnsafeMutableRawPointer) -> Bool {
-    UnsafeRawBufferPointer(start: page, count: magic.count).elementsEqual(magic)
+    // Without a fence the counter could be loaded before the mark, which was written after it.
+    defer { atomicMemoryFence(ordering: .acquiring) }
+    return UnsafeRawBufferPointer(start: page, count: magic.count).elementsEqual(magic)
   }
 }

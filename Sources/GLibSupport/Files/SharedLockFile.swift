@@ -70,7 +70,11 @@ package final class SharedLockFile: @unchecked Sendable {
   }
 
   /// Makes the counter odd: from now on no reader trusts its memory. The caller holds the lock.
-  package func beginWrite() { raise(toOdd: true) }
+  package func beginWrite() {
+    raise(toOdd: true)
+    // A store orders what precedes it: without a fence, other processors could see the change before the odd number.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+  }
 
   /// Makes the counter even again. The caller holds the lock.
   package func endWrite() { raise(toOdd: false) }
