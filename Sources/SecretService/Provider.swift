@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import GLibSupport
+import Glibc
 
 extension SecretServiceConnection {
   /// The process that provides the service.
@@ -39,6 +40,13 @@ package struct Provider: Sendable {
 
   /// The program's name without its directory.
   package var name: String { program?.split(separator: "/").last.map(String.init) ?? "An unknown program" }
+
+  /// Whether its process runs this file; false where that cannot be seen, such as of a program with capabilities of its own.
+  package func runs(_ path: String) -> Bool {
+    let program = open("/proc/\(process)/exe", O_RDONLY | O_CLOEXEC)
+    defer { close(program) }
+    return isFile(path, openAs: program)
+  }
 
   /// Whether it is GNOME's, which asks for passwords through a prompter of its own.
   package var isGnomeKeyring: Bool { name == "gnome-keyring-daemon" }

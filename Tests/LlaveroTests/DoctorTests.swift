@@ -44,19 +44,31 @@ struct DoctorTests {
     #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
   }
 
-  @Test(.fault("impostor"))
-  func `The provider's program is not started for its version`() throws {
+  /// In another root, such as a container's, another program may have the same path.
+  @Test(
+    .fault("impostor", "other root"),
+    .enabled(if: (try? Child.run("bwrap", otherRoot("/etc/passwd") + ["true"]).status) == 0, "No bwrap."),
+    arguments: [false, true])
+  func `The version of the provider is reported only if it is the system's program`(inOtherRoot: Bool) throws
+  {
     let keyring = try PrivateKeyring(startingDaemon: false)
     let program = home.path + "/gnome-keyring-daemon"
     // As TemporaryDirectory.program, not by this process.
     _ = try Child.output("cp", ["/usr/bin/gnome-keyring-daemon", program])
-    let daemon = try Child(
-      program, ["--foreground", "--components=secrets"], environment: keyring.environment)
+    let command =
+      (inOtherRoot ? ["bwrap"] + Self.otherRoot(program) + ["/usr/bin/gnome-keyring-daemon"] : [program])
+      + ["--foreground", "--components=secrets"]
+    let daemon = try Child(command[0], Array(command.dropFirst()), environment: keyring.environment)
     defer { daemon.end() }
     let tool = try Tool(on: keyring)
     var report = try examine(tool)
     while report.states("secret_service") != ["ok"] { report = try examine(tool) }
     #expect(report.text("secret_service").contains("gnome-keyring-daemon offers the Secret Service"))
+  }
+
+  /// The arguments of bwrap for a root with another program in the daemon's place.
+  private static func otherRoot(_ program: String) -> [String] {
+    ["--die-with-parent", "--dev-bind", "/", "/", "--bind", program, "/usr/bin/gnome-keyring-daemon"]
   }
 
   @Test(.fault("plain session"))

@@ -223,12 +223,12 @@ extension Provider {
     return #"(read -rsp "Password: " p; printf %s "$p") | gnome-keyring-daemon --replace --unlock"#
   }
 
-  /// Returns the version that the system's own program of this kind reports. The program that has the service's name is
-  /// never started: it may be any program.
+  /// Returns the version of the provider if it is one of the system's programs that report it. No other program is started: it
+  /// may be any program. Another root, such as a container's, has another file at the same path.
   func version() async -> String? {
-    // Some programs hide their file and report the name that they were started by.
-    let path = program.map { $0.contains("/") ? $0 : "/usr/bin/" + $0 }
-    guard let path, ["/usr/bin/gnome-keyring-daemon", "/usr/bin/keepassxc"].contains(path) else { return nil }
+    guard let path = ["/usr/bin/gnome-keyring-daemon", "/usr/bin/keepassxc"].first(where: runs) else {
+      return nil
+    }
     let queue = BlockingQueue(label: "llavero.doctor")
     let output = try? await queue.run(
       timeout: .seconds(5), onCancel: GLibError.unexplained, onTimeout: GLibError.unexplained
