@@ -18,8 +18,21 @@ struct ProcessTests {
 
   @Test(
     .fault("no proc"), .enabled(if: mayMount, "No mount namespace can be made."),
-    arguments: [nil, "/proc", "environment"])
-  func `The arguments are found without /proc, and with a relocated environment`(lacking: String?) throws {
+    arguments: [
+      "mount -t tmpfs none /proc && exec",
+      // With the processes of another namespace.
+      "exec unshare --pid --fork",
+    ])
+  func `Without its own /proc a command is an error at once`(_ setUp: String) throws {
+    for command in ["--version", "import -", "token"] {
+      try Child.run(
+        "unshare", Self.namespace + ["sh", "-c", "\(setUp) \(Tool.path) \(command)"],
+        environment: try Tool().environment()
+      ).exits(1, saying: "/proc is missing")
+    }
+  }
+
+  @Test(.fault("moved environment")) func `The arguments are found with a relocated environment`() throws {
     let tool = try Tool()
     let library = try files.directory("lib") + "/mover.so"
     let source = try files.file(
@@ -29,17 +42,8 @@ struct ProcessTests {
       __attribute__((constructor)) static void move(void) { setenv("LLAVERO_TEST_MOVED", "1", 1); }
       """)
     try Child.run("cc", ["-shared", "-fPIC", "-o", library, source]).required()
-    let mount = lacking == nil ? "" : "mount -t tmpfs none /proc && "
-    let preload = lacking == "environment" ? "LD_PRELOAD=\(library) " : ""
     for (arguments, status): (String, Int32) in [("token --nonsense", 2), ("--version", 0)] {
-      // libdispatch looks at its threads in /proc after a second, and without it ends the process by SIGILL.
-      var result: Child.Result
-      repeat {
-        result = try Child.run(
-          "unshare", Self.namespace + ["sh", "-c", "\(mount)\(preload)exec \(Tool.path) \(arguments)"],
-          environment: tool.environment())
-      } while lacking != nil && result.status == 128 + SIGILL
-      result.exits(status)
+      let result = try tool.shell(#"exec "$0" "# + arguments, with: ["LD_PRELOAD": library]).exits(status)
       #expect(!result.standardOutput.contains("SUBCOMMANDS"), "\(result)")
     }
   }
@@ -80,7 +84,7 @@ struct ProcessTests {
     #expect(mkfifo(fifo, 0o600) == 0)
     // Repeatedly: the kernel drops it until the tool waits for it.
     let script = #"""
-      unshare $NAMESPACE --pid --fork --kill-child "$0" import - --group "$GROUP" <>"$1" &
+      unshare $NAMESPACE --pid --fork --mount-proc --kill-child "$0" import - --group "$GROUP" <>"$1" &
       while read -r _ _ state _ </proc/$!/stat && [ "$state" != Z ]; do
         kill -TERM $(cat /proc/$!/task/$!/children) 2>/dev/null
         sleep 0.05
@@ -165,10 +169,34 @@ struct ProcessTests {
     .enabled(
       if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
       "a sanitizer takes terabytes of address space for itself"))
-  func `Too little address space is an error, neither a crash nor a hang`() throws {
-    for kibibytes in [100_000, 160_000] {
-      try Tool().shell(#"ulimit -v "$1"; exec timeout -s KILL 600 "$0" groups"#, ["\(kibibytes)"])
-        .exits(1, saying: "MiB more of address space")
+  func `Too little memory is an error, neither a crash nor a hang`() throws {
+    let limits = [("-v", "address space", [100, 180, 300, 500]), ("-d", "data", [16, 48, 80])]
+    for (option, name, sizes) in limits {
+      for size in sizes {
+        try Tool().shell(
+          #"ulimit "$1" "$2"; exec timeout -s KILL 600 "$0" list"#, [option, "\(size << 10)"]
+        ).exits(1, saying: "MiB more of \(name)")
+      }
+    }
+  }
+
+  @Test(
+    .fault("small memory"), .lab,
+    .enabled(
+      if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
+      "a sanitizer takes terabytes of address space for itself"),
+    arguments: ["-v", "-d"])
+  func `The memory that the tool requires is enough to sign in`(option: String) throws {
+    let tool = try Tool.atLab()
+    // The least that it accepts.
+    let limit = try #require(
+      try stride(from: 64, to: 4096, by: 8).first { size in
+        try tool.shell(#"ulimit "$1" "$2"; exec "$0" list"#, [option, "\(size << 10)"]).status == 0
+      })
+    for command in ["login", "get /me", "token --force-refresh", "logout"] {
+      try tool.shell(
+        #"ulimit "$1" "$2"; exec timeout -s KILL 600 "$0" "# + command, [option, "\(limit << 10)"]
+      ).exits(0)
     }
   }
 

@@ -5,11 +5,18 @@ import Glibc
 enum ProcessSetup {
   /// Enough descriptors for any command, with those of GLib and of Swift's runtime.
   private static let descriptors = 52
-  /// Enough address space, in MiB, for the threads and libraries of any command. GLib ends a process that gets too little,
-  /// and libdispatch waits forever for a thread that cannot be created.
-  private static let addressSpace = 128
+  /// Enough memory, in MiB, for any command: its data, and its address space with libraries and with what malloc reserves for
+  /// threads. Both include the threads' stacks. GLib ends a process that gets too little, and libdispatch waits forever for a
+  /// thread that cannot be created.
+  private static let (data, addressSpace) = (32 + stacks, 640 + stacks)
+  private static let stacks: Int = {
+    var (attributes, size) = (pthread_attr_t(), 0)
+    unsafe pthread_attr_init(&attributes)
+    unsafe pthread_attr_getstacksize(&attributes, &size)
+    return 16 * size >> 20
+  }()
 
-  /// - Throws: `Failure` when the process has too few descriptors or too little memory for any command.
+  /// - Throws: `Failure` when the process lacks what any command needs: descriptors, memory or `/proc`.
   static func run() throws(Failure) {
     preventCrashFiles()
     // Where the parent ignored it, the exit status of each child is lost.
@@ -22,16 +29,23 @@ enum ProcessSetup {
         "too_few_descriptors", "The limit of open files is too low: \(descriptors) more are needed.",
         advice: "Raise it, for example with: ulimit -n 1024")
     }
-    guard canMap(addressSpace << 20) else {
+    for (size, access, name, option) in [
+      (addressSpace, PROT_NONE, "address space", "v"), (data, PROT_READ | PROT_WRITE, "data", "d"),
+    ] where !canMap(size << 20, access) {
       throw Failure(
-        "too_little_memory",
-        "The limit of memory is too low: \(addressSpace) MiB more of address space are needed.",
-        advice: "Raise it, for example with: ulimit -v unlimited")
+        "too_little_memory", "The limit of memory is too low: \(size) MiB more of \(name) are needed.",
+        advice: "Raise it, for example with: ulimit -\(option) unlimited")
+    }
+    // libdispatch looks at its threads there every second, and ends a process that has none, or another PID namespace's.
+    guard withoutLinks("/proc/self") == "/proc/\(getpid())" else {
+      throw Failure(
+        "no_proc", "/proc is missing, or shows the processes of another PID namespace.",
+        advice: "Mount it, for example with: mount -t proc proc /proc")
     }
   }
 
-  private static func canMap(_ size: Int) -> Bool {
-    let space = unsafe mmap(nil, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+  private static func canMap(_ size: Int, _ access: Int32) -> Bool {
+    let space = unsafe mmap(nil, size, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
     guard unsafe space != MAP_FAILED else { return false }
     return unsafe munmap(space, size) == 0
   }

@@ -62,7 +62,7 @@ enum Program {
       // Without arguments the tool prints its help, which a script would take for the output it expects.
       throw Failure(
         "no_arguments", "The command line cannot be read.",
-        advice: "Mount /proc, and start llavero without preloaded libraries.")
+        advice: "Start llavero without preloaded libraries.")
     }
     // Bytes that are not UTF-8 were replaced: a path with them would be another one.
     guard !processArguments.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
