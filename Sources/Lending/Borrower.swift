@@ -6,14 +6,21 @@ public struct Borrower: Sendable, Hashable {
   public let process: Int32?
   /// The user id of that process.
   public let user: UInt32?
+  /// Why the user is unknown, in a clause; `nil` where it is known.
+  public let unknownUserReason: String?
   /// The name of its command, which every process can choose for itself.
   public let command: String?
   /// Distinguishes it from a later process with the same number, or from any other connection.
   let identity: UInt64
 
-  init(_ peer: SocketPeer?) {
+  init(_ peer: SocketPeer?, _ user: PeerUser) {
     let status = peer.flatMap { $0.process > 0 ? ProcessStatus($0.process) : nil }
-    user = peer?.user
+    (self.user, unknownUserReason) =
+      switch user {
+      case .user(let number): (number, nil)
+      case .gone: (nil, "it has closed the connection")
+      case .unknown(let reason): (nil, "the kernel does not tell it (NETLINK_SOCK_DIAG: \(reason))")
+      }
     process = status == nil ? nil : peer?.process
     command = status?.command
     identity = status?.start ?? .random(in: .min ... .max)

@@ -205,7 +205,7 @@ public final class Lender: Sendable {
   }
 
   private func handle(_ exchange: ListenerExchange) {
-    let borrower = Borrower(exchange.peer)
+    let borrower = Borrower(exchange.peer, exchange.user)
     guard !clock.isExpired else {
       // In a turn of its own: libsoup goes on with the server after this.
       return reply(exchange, borrower, .failure(.ended)) { [weak self] in
@@ -254,7 +254,10 @@ public final class Lender: Sendable {
         guard let isAllowed = await permissions.allows(borrower, query.scopes) else {
           throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
         }
-        guard isAllowed else { throw LoanRefusal(.accessDenied, 403, "Permission was not given.") }
+        guard isAllowed else {
+          let reason = borrower.unknownUserReason.map { " Your user is unknown to the lender: \($0)." } ?? ""
+          throw LoanRefusal(.accessDenied, 403, "Permission was not given.\(reason)")
+        }
       }
       let result = try await tokens.token(for: query)
       guard !clock.isExpired else { throw LoanRefusal.ended }

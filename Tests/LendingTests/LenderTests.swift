@@ -485,7 +485,7 @@ struct LenderTests {
   @Test(.fault("asked often")) func `A decision on one connection at a port is not kept`() async {
     let permissions = Permissions { _, _ in true }
     for _ in 1...100 {
-      #expect(await permissions.allows(Borrower(nil), ["User.Read"]) == true)
+      #expect(await permissions.allows(Borrower(nil, .gone), ["User.Read"]) == true)
     }
     #expect(permissions.state.withLock { $0.decisions.count } == 0)
   }

@@ -154,6 +154,40 @@ struct LendTests {
     #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
   }
 
+  @Test(.fault("no diagnosis"))
+  func `A borrower whose user the kernel does not tell is logged with the reason`() async throws {
+    let source = try tool.files.file(
+      "refuse.c",
+      """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <errno.h>
+      #include <sys/socket.h>
+      int socket(int domain, int type, int protocol) {
+        int (*next)(int, int, int) = dlsym(RTLD_NEXT, "socket");
+        // As qemu-user does.
+        if (domain != AF_NETLINK || protocol != 4) return next(domain, type, protocol);
+        errno = EPROTONOSUPPORT;
+        return -1;
+      }
+      """)
+    let library = tool.files.path + "/refuse.so"
+    try Child.run("cc", ["-shared", "-fPIC", "-o", library, source]).required()
+    for (program, borrower) in [
+      ([], "a process of user \(geteuid())"),
+      (
+        ["env", "LD_PRELOAD=\(library)"],
+        "a program whose user is unknown: "
+          + "the kernel does not tell it (NETLINK_SOCK_DIAG: Protocol not supported)"
+      ),
+    ] {
+      let lending = try LendingTool(
+        tool, ["--scope", "User.Read", "--port", "0"], lines: 2, through: program)
+      #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
+      #expect(lending.stop().contains { $0.hasSuffix("200, \(borrower)") })
+    }
+  }
+
   @Test(.fault("ten borrowers")) func `Ten concurrent borrowers cause one renewal`() async throws {
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     let asked = lab.requests(to: .token).count

@@ -29,8 +29,9 @@ package enum PeerUser: Sendable, Hashable {
   case user(UInt32)
   /// No process has the other end open, and the kernel no longer knows its user.
   case gone
-  /// The kernel does not say, for example about another network namespace.
-  case unknown
+  /// The kernel does not say, for example about another network namespace, or to a program that qemu-user emulates; with its
+  /// reason.
+  case unknown(String)
 }
 
 /// The user at the other end of a Unix socket or of a TCP connection on this machine (sock_diag(7)).
@@ -38,7 +39,8 @@ package func peerUser(_ socket: Int32) -> PeerUser {
   if let peer = SocketPeer(socket) { return .user(peer.user) }
   let user = internetUser(socket)
   // A peer that closed its end sends no more.
-  return user == .unknown && !isEstablished(socket) ? .gone : user
+  if case .unknown = user, !isEstablished(socket) { return .gone }
+  return user
 }
 
 private func isEstablished(_ socket: Int32) -> Bool {
@@ -51,7 +53,7 @@ private func isEstablished(_ socket: Int32) -> Bool {
 private func internetUser(_ socket: Int32) -> PeerUser {
   // The peer's socket has our addresses with source and target exchanged.
   guard let source = InternetEnd(socket, getpeername), let target = InternetEnd(socket, getsockname) else {
-    return .unknown
+    return .unknown(systemReason())
   }
   // `struct inet_diag_req_v2` behind a `struct nlmsghdr`, neither of which Glibc's module has.
   let wildcard = [UInt8](repeating: 0xff, count: 4)
@@ -64,19 +66,22 @@ private func internetUser(_ socket: Int32) -> PeerUser {
   ]
   let request = header.flatMap { $0 } + body
   let diagnosis = Glibc.socket(16, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)
-  guard diagnosis >= 0 else { return .unknown }
+  guard diagnosis >= 0 else { return .unknown(systemReason()) }
   defer { close(diagnosis) }
-  guard send(diagnosis, request, request.count, 0) == request.count else { return .unknown }
+  guard send(diagnosis, request, request.count, 0) == request.count else {
+    return .unknown(systemReason())
+  }
   var reply = [UInt8](repeating: 0, count: 512)
   // A `struct inet_diag_msg`, with user and inode after 64 bytes.
   let count = recv(diagnosis, &reply, reply.count, Int32(MSG_DONTWAIT))
-  guard count >= 88, Array(reply[4..<6]) == bytes(byFamily) else { return .unknown }
-  let (user, inode) = reply.withUnsafeBytes {
-    (
-      $0.loadUnaligned(fromByteOffset: 80, as: UInt32.self),
-      $0.loadUnaligned(fromByteOffset: 84, as: UInt32.self)
-    )
+  func number(at offset: Int) -> UInt32 {
+    reply.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
   }
+  guard count >= 88, Array(reply[4..<6]) == bytes(byFamily) else {
+    // Behind the header of an error is its code, negative.
+    return .unknown(count < 20 ? systemReason() : systemReason(0 &- Int32(bitPattern: number(at: 16))))
+  }
+  let (user, inode) = (number(at: 80), number(at: 84))
   // Without an inode the socket has no owner, and the user 0 means nothing.
   return inode == 0 ? .gone : .user(user)
 }

@@ -232,6 +232,7 @@ extension Borrower {
     var words: [String] = []
     if let process { words.append("process \(process)" + (command.map { " (\($0))" } ?? "")) }
     if let user { words.append((process == nil ? "a process " : "") + "of user \(user)") }
-    return words.isEmpty ? "a program at the port" : words.joined(separator: " ")
+    if let unknownUserReason { words.append("a program whose user is unknown: \(unknownUserReason)") }
+    return words.joined(separator: " ")
   }
 }
