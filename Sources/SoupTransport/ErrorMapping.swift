@@ -14,7 +14,8 @@ extension Exchange {
         ? .notConnected(text) : .cannotFindHost(text)
     case "g-tls-error-quark":
       switch GTlsError(rawValue: UInt32(bitPattern: error.code)) {
-      case G_TLS_ERROR_BAD_CERTIFICATE: .untrustedServer(certificateProblem)
+      case G_TLS_ERROR_BAD_CERTIFICATE:
+        .untrustedServer(certificateProblem(soup_message_get_tls_peer_certificate_errors(message)))
       case G_TLS_ERROR_UNAVAILABLE: .cannotConnect("\(text) (the package glib-networking is missing)")
       case G_TLS_ERROR_EOF: .connectionLost(isNegotiatingWithProxy ? proxyText : text)
       case _ where isNegotiatingWithProxy: .secureConnectionFailed(proxyText)
@@ -51,13 +52,12 @@ extension Exchange {
     }
   }
 
-  private var certificateProblem: String {
+  func certificateProblem(_ problems: GTlsCertificateFlags) -> String {
     if isNegotiatingWithProxy {
       return "The certificate of the proxy is from an authority that the system does not trust. "
         + "A file of certificate authorities does not apply to proxies."
     }
-    let problems = soup_message_get_tls_peer_certificate_errors(message).rawValue
-    func has(_ flag: GTlsCertificateFlags) -> Bool { problems & flag.rawValue != 0 }
+    func has(_ flag: GTlsCertificateFlags) -> Bool { problems.rawValue & flag.rawValue != 0 }
     if has(FLAG_G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }
     if has(FLAG_G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }
     if has(FLAG_G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }

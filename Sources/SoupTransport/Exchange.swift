@@ -17,6 +17,10 @@ final class Exchange: @unchecked Sendable {
   let host: String
   let route: Route
   private let isIdempotent: Bool
+  private var isConnectionUsed = true
+  /// Whether it may go over another connection after ``HTTPTransportError/connectionLost(_:)``: it met the end of one that was
+  /// used before, without a response.
+  private(set) var mayUseAnother = false
   private let request: HTTPTransportRequest
   private let call: BoundedCall<HTTPTransportResponse, HTTPTransportError>
   /// Receives the body's parts when they arrive; `nil` to collect them.
@@ -31,7 +35,8 @@ final class Exchange: @unchecked Sendable {
   private var body: ResponseBody?
 
   init(
-    _ request: HTTPTransportRequest, on route: Route, deliveringTo receive: (@Sendable (Data) -> Bool)?
+    _ request: HTTPTransportRequest, on route: Route, needsNewConnection: Bool = false,
+    deliveringTo receive: (@Sendable (Data) -> Bool)?
   ) throws(HTTPTransportError) {
     let head = request.head
     guard head.scheme?.lowercased() == route.scheme else {
@@ -62,7 +67,8 @@ final class Exchange: @unchecked Sendable {
     host = route.unixSocket?.path ?? authority
     isIdempotent = head.method.isIdempotent || request.isRepeatable
     soup_message_add_flags(message, SOUP_MESSAGE_NO_REDIRECT)
-    soup_message_add_flags(message, isIdempotent ? SOUP_MESSAGE_IDEMPOTENT : SOUP_MESSAGE_NEW_CONNECTION)
+    soup_message_add_flags(
+      message, isIdempotent && !needsNewConnection ? SOUP_MESSAGE_IDEMPOTENT : SOUP_MESSAGE_NEW_CONNECTION)
     soup_message_add_flags(message, SOUP_MESSAGE_COLLECT_METRICS)
     // Challenges are not answered: the caller gets the 401. With this feature a session reads a 401 to its end by itself,
     // which it does not find if the chunks are decoded here.
@@ -136,6 +142,7 @@ final class Exchange: @unchecked Sendable {
     do {
       stream = try withGError { soup_session_send_finish(session, result, $0) }
     } catch {
+      mayUseAnother = isConnectionUsed && isIdempotent && status == 0
       return finish(.failure(transportError(error)))
     }
     guard !isFinished else { return closeStream() }
@@ -201,6 +208,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   private func networkEvent(_ arguments: UnsafePointer<GValue>) {
+    isConnectionUsed = false
     guard let connection = g_value_get_object(arguments + 2)?.assumingMemoryBound(to: GTlsConnection.self)
     else { return }
     // The stream of the latter two events is that of TLS with the server.
@@ -217,8 +225,11 @@ final class Exchange: @unchecked Sendable {
         g_tls_connection_set_advertised_protocols(connection, &names)
       }
     case G_SOCKET_CLIENT_TLS_HANDSHAKED:
-      // GnuTLS does not check the certificate's purpose. Nothing was sent yet, and libsoup drops the connection of a request
-      // that is cancelled here.
+      // Nothing was sent yet, and libsoup drops the connection of a request that is cancelled here. GIO resumes the TLS sessions
+      // of all transports of the process, whatever each trusts: it verifies the certificate, and ignores the outcome.
+      let problems = g_tls_connection_get_peer_certificate_errors(connection)
+      if problems.rawValue != 0 { return finish(.failure(.untrustedServer(certificateProblem(problems)))) }
+      // GnuTLS does not check the certificate's purpose.
       if isForServers(g_tls_connection_get_peer_certificate(connection)) { return }
       finish(.failure(.untrustedServer("The certificate of \(host) is not for a server.")))
     default: break

@@ -73,6 +73,7 @@ public final class SoupHTTPTransport: HTTPTransport {
     if let problem = llavero_libsoup_problem() { throw .invalidConfiguration(String(cString: problem)) }
     let isToLoopback = allowsLoopbackHTTP && request.head.isPlaintextLoopback
     let route = isToLoopback ? .loopback : route
+    let deadline = ContinuousClock.now + request.timeout
     let exchange = try Exchange(request, on: route, deliveringTo: receive)
     let kind = RequestKind(isToLoopback: isToLoopback, isStream: receive != nil)
     let thread = try threads.withLock { (threads) throws(HTTPTransportError) in
@@ -85,6 +86,15 @@ public final class SoupHTTPTransport: HTTPTransport {
     }
     // The end of the session ends its exchanges.
     defer { withExtendedLifetime(thread) {} }
-    return try await exchange.response(on: thread)
+    do throws(HTTPTransportError) {
+      return try await exchange.response(on: thread)
+    } catch {
+      guard case .connectionLost = error, exchange.mayUseAnother else { throw error }
+      // libsoup repeats idempotent methods alone, and none after an end without TLS's close_notify.
+      var request = request
+      request.timeout = deadline - .now
+      return try await Exchange(request, on: route, needsNewConnection: true, deliveringTo: receive)
+        .response(on: thread)
+    }
   }
 }

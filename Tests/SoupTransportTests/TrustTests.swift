@@ -67,6 +67,33 @@ extension TransportTests {
       #expect(received.withLock { $0 } == [])
     }
 
+    @Test(.conformance(61), .fault("resumed session"))
+    func `A TLS session that another transport trusts is not resumed without trust`() async throws {
+      // GLib's servers offer no session tickets.
+      let output = try Pipe()
+      let server = try Child.piped(
+        "openssl",
+        [
+          "s_server", "-accept", "127.0.0.1:0", "-cert", certificates.good.certificate, "-key",
+          certificates.good.key, "-www",
+        ], output: output)
+      defer { server.end() }
+      var line = output.readLine()
+      while !line.hasPrefix("ACCEPT") { line = output.readLine() }
+      let port = try #require(line.split(separator: ":").last.flatMap { UInt16($0) })
+      let trusting = try makeTransport()
+      var text = try await trusting.send(get(port)).text
+      #expect(text.contains("New, TLSv1.3"))
+      text = try await makeTransport().send(get(port)).text
+      #expect(text.contains("Reused, TLSv1.3"))
+      for caBundle in [nil, certificates.otherCABundle] {
+        let other = try SoupHTTPTransport(caBundle: caBundle, environment: [:])
+        let problem = try await failure(other, get(port), is: HTTPTransportError.untrustedServer)
+        #expect(problem.contains("authority that is not trusted"))
+        _ = try await trusting.send(get(port))
+      }
+    }
+
     @Test func `A server without TLS is not connected to`() async throws {
       let server = try RawServer(nil) { connection in
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
