@@ -219,7 +219,7 @@ final class EtcdClient: Sendable {
     } catch {
       throw EtcdFailure(error, at: endpoint)
     }
-    let isOK = response.head.status == .ok
+    let isOK = SuccessStatus.isDocument(response.head.status.code)
     // Such as the page of a proxy.
     let unexpected = EtcdFailure.Cause.malformed("its status is \(response.head.status.code)")
     let object: JSONObject

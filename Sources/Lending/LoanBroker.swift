@@ -203,7 +203,9 @@ extension LoanBroker {
     } catch {
       throw IdentityError(lender: error)
     }
-    guard response.head.status == .ok else { throw LenderResponse.refusal(in: response) }
+    guard SuccessStatus.isDocument(response.head.status.code) else {
+      throw LenderResponse.refusal(in: response)
+    }
     return try LenderResponse(response.body)
   }
 }

@@ -207,7 +207,9 @@ struct BatchRun {
       fields.set(name, value.stringValue ?? value.numberValue.map { "\($0)" } ?? "")
     }
     let body = members?["body"]
-    let isSuccess = (200..<400).contains(status)
+    // Graph redirects to a file's content.
+    let isSuccess =
+      status == 302 || SuccessStatus.isResult(status, of: item.request.headers)
     // What is not JSON is Base64 here.
     let sent =
       body?.stringValue.flatMap { Data(base64Encoded: $0) } ?? body.flatMap { try? JSONEncoder().encode($0) }

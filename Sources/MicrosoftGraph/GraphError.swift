@@ -134,6 +134,9 @@ extension GraphError {
       error.explanation ?? reasons.first?.explanation ?? text.nonBlank?.printable()
       ?? "Graph responded with status \(status) and no explanation."
     switch status {
+    case 200..<300:
+      self.init(
+        .invalidResponse, "Graph responded with status \(status), which is none of this request's.")
     case 300..<400:
       self.init(.redirected, "Graph redirects to another URL (status \(status)), which is not followed.")
     case 401: self.init(.unauthorized, message, advice: "Sign in again, for Microsoft Graph.")

@@ -5,7 +5,8 @@ public import TokenCache
 
 /// A successful response of Microsoft Graph.
 public struct GraphResponse: Sendable {
-  /// The HTTP status: 200 to 299, or 304.
+  /// The HTTP status: 200, 201, 202 or 204; 206 to a request with `Range`; 304 to one with `If-None-Match` or
+  /// `If-Modified-Since`.
   public let status: Int
   public let headers: HTTPFields
   /// Empty for a response without one, such as status 204.

@@ -164,6 +164,18 @@ struct HostileTests {
     #expect(test.transport.requests.allSatisfy { $0.host.hasPrefix("localhost:") })
   }
 
+  @Test(.fault("part"), arguments: [203, 205, 206, 207, 208, 226])
+  func `A status of success that the request cannot have is an error`(_ status: Int) async throws {
+    let part = LabFault(
+      .graph, status: status, headers: ["Content-Range": "bytes 0-1/9"], body: #"{"id":"1"}"#)
+    lab.inject(part)
+    let error = await expectGraphError(.invalidResponse) { try await test.graph().get("/x") }
+    #expect(error?.httpStatus == status)
+    lab.inject(part)
+    let asked = GraphRequest("/x", headers: [.range: "bytes=0-1"])
+    if status == 206 { #expect(try await test.graph().send(asked).status == 206) }
+  }
+
   @Test(arguments: ["<html>", "[]", "", "\u{FEFF}x"])
   func `A successful response without a user is an error`(_ body: String) async throws {
     lab.inject(LabFault(.graph, status: 200, headers: ["request-id": "r"], body: body))
