@@ -42,7 +42,7 @@ public struct ClientConfiguration: Sendable {
   public var httpRetryCount = 1
   /// How long to wait before that.
   public var httpRetryInterval: Duration = .milliseconds(500)
-  /// How long one request may take.
+  /// How long one request may take with its repetitions, and a silent call with all of its requests.
   public var httpTimeout: Duration = .seconds(300)
   /// Whether Microsoft is asked about unknown authorities.
   public var validateAuthority = true

@@ -58,7 +58,7 @@ public final class MSALHTTPConfig: MSALObject, @unchecked Sendable {
     set { values.withLock { $0.retryInterval = Self.bounded(newValue) } }
   }
 
-  /// The timeout of a request in seconds (default: 300).
+  /// The timeout of a request with its repetitions in seconds (default: 300).
   public var timeoutIntervalForRequest: TimeInterval {
     get { values.withLock { $0.timeoutIntervalForRequest } }
     set { values.withLock { $0.timeoutIntervalForRequest = Self.bounded(newValue) } }

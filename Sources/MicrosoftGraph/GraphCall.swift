@@ -48,6 +48,7 @@ struct GraphCall {
   private func exchange() async throws(GraphError) -> GraphResponse {
     var head = try head()
     var budget = RetryBudget(client.retries)
+    let deadline = client.timing.uptime() + request.timeout + client.retries.maximumWait
     var (wasChallenged, wasLost) = (claims != nil, false)
     try await authorize(&head, claims: claims)
     while true {
@@ -55,7 +56,8 @@ struct GraphCall {
       do throws(HTTPTransportError) {
         received = try await client.transport.send(
           HTTPTransportRequest(
-            head, body: request.body, timeout: request.timeout,
+            head, body: request.body,
+            timeout: max(.zero, min(request.timeout, deadline - client.timing.uptime())),
             maximumBodySize: request.maximumResponseSize))
       } catch {
         guard case .connectionLost = error, isRepeatable, !wasLost, budget.pause(0) != nil else {
@@ -66,7 +68,7 @@ struct GraphCall {
         continue
       }
       let (status, fields) = (received.head.status.code, received.head.headerFields)
-      if (200..<300).contains(status) || status == 304 {
+      if SuccessStatus.isResult(status, of: request.headers) {
         return GraphResponse(
           status: status, headers: fields, body: received.body,
           requestID: fields.value(of: "request-id")?.printable(limit: 200), clientRequestID: clientRequestID)

@@ -14,7 +14,7 @@ public struct GraphRequest: Sendable {
   public var body: Data?
   /// The maximum size of the response in bytes (default: 16 MiB). A longer response is an error.
   public var maximumResponseSize = 16 << 20
-  /// The timeout of one attempt.
+  /// The timeout of one attempt. All attempts end when this and ``GraphRetryPolicy/maximumWait`` have passed.
   public var timeout: Duration = .seconds(60)
 
   public init(

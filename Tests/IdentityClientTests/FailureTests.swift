@@ -70,8 +70,23 @@ struct FailureTests {
     settings.withLock { $0 = (retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(5)) }
     transport.answerTokens(.text("", status: 500), .text("", status: 503))
     #expect(try await sender.send([:], to: url).head.status.code == 503)
-    #expect(transport.requests.last?.timeout == .seconds(5))
-    #expect(clock.waits == [.seconds(3)])
+    // One deadline for both attempts, within which there is no third one.
+    settings.withLock { $0.retryCount = 3 }
+    transport.answerTokens(.text("", status: 500), .text("", status: 503))
+    #expect(try await sender.send([:], to: url).head.status.code == 503)
+    #expect(transport.requests.suffix(2).map(\.timeout) == [.seconds(5), .seconds(2)])
+    #expect(clock.waits == [.seconds(3), .seconds(3)])
+  }
+
+  @Test(.conformance(62)) func `The requests of a silent call have one deadline`() async throws {
+    let own = test.another { $0.httpTimeout = .seconds(60) }
+    own.transport.script { [clock = own.clock] _ in
+      clock.advance(20)
+      return nil
+    }
+    own.transport.answerTokens(test.tokens())
+    _ = try await own.silent(account)
+    #expect(own.transport.requests.map(\.timeout) == [.seconds(60), .seconds(40)])
   }
 
   @Test(arguments: [
@@ -210,6 +225,16 @@ struct FailureTests {
     let (answer, code) = row.value
     test.transport.answerTokens(answer)
     await expectError(code) { try await test.silent(account) }
+    #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
+  }
+
+  @Test(.conformance(65), .fault("part"), arguments: [201, 202, 203, 204, 206, 207, 226])
+  func `A status of success that a token request cannot have is an error`(_ status: Int) async throws {
+    let fields = TestPerson.alice.tokens(
+      at: test.clock.now, scope: "User.Read", access: "access-2", refresh: "refresh-2")
+    test.transport.answerTokens(.json(fields, status: status, headers: ["Content-Range": "bytes 0-99/200"]))
+    let error = await expectError(.unexpectedHTTPResponse) { try await test.silent(account) }
+    #expect(error?.httpStatus == status)
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
   }
 

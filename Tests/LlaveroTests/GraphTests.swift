@@ -31,6 +31,11 @@ struct GraphTests {
     #expect(try tool("get", "/me/file").standardOutput == "\u{1B}[31m\0")
   }
 
+  @Test func `get shows on a terminal that it waits for a busy Graph`() throws {
+    lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "1"]))
+    try tool.onTerminal("get", "/me").exits(0, saying: "busy: waiting 1 s, 180 s at most in all")
+  }
+
   @Test func `get prints no control characters on a terminal`() throws {
     for type in ["application/json", "text/plain"] {
       lab.inject(LabFault(.graph, headers: ["Content-Type": type], body: "[\"a\u{1B}[31m\"]"))

@@ -53,6 +53,13 @@ struct RetryTests {
     #expect(test.clock.secondsWaited == [3, 12, 27, 48, 75])
   }
 
+  @Test(.conformance(74)) func `All attempts of a call have one deadline`() async throws {
+    lab.inject(LabFault(.graph, count: 2, status: 503, headers: ["Retry-After": "50"]))
+    test.clock.onWait.withLock { $0 = { [clock = test.clock] _ in clock.advance(20) } }
+    _ = try await test.graph(retries: GraphRetryPolicy(maximumWait: .seconds(100))).me()
+    #expect(test.sent.map(\.timeout) == [.seconds(60), .seconds(60), .seconds(20)])
+  }
+
   @Test(.conformance(74))
   func `At most ten attempts are made, with pauses of at most three minutes`() async throws {
     lab.inject(LabFault(.graph, count: 20, status: 429))

@@ -5,8 +5,11 @@ import Synchronization
 import TokenCache
 
 extension PublicClient {
-  /// Finds out where an authority's endpoints are, once for each authority and by one request at a time.
-  func metadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
+  /// Finds out where an authority's endpoints are, once for each authority and by one request at a time. All requests have one
+  /// deadline (default: that of a call that begins now).
+  func metadata(
+    of authority: Authority, until deadline: Duration? = nil
+  ) async throws(IdentityError) -> AuthorityMetadata {
     if let known = knownMetadata.withLock({ $0[authority] }),
       known.until.map({ timing.uptime() < $0 }) ?? true
     {
@@ -14,9 +17,10 @@ extension PublicClient {
     }
     return try await metadataSearches.run(authority) { () async throws(IdentityError) in
       let pause = Duration.seconds(Throttle.pause)
+      let deadline = deadline ?? self.sender.deadline()
       do throws(IdentityError) {
-        let isComplete = try await self.discoverCloud(of: authority)
-        let metadata = try await self.searchMetadata(of: authority)
+        let isComplete = try await self.discoverCloud(of: authority, until: deadline)
+        let metadata = try await self.searchMetadata(of: authority, until: deadline)
         let until = isComplete ? nil : self.timing.uptime() + pause
         self.knownMetadata.withLock { $0[authority] = (.success(metadata), until) }
         return metadata
@@ -32,21 +36,24 @@ extension PublicClient {
     }
   }
 
-  private func searchMetadata(of authority: Authority) async throws(IdentityError) -> AuthorityMetadata {
+  private func searchMetadata(
+    of authority: Authority, until deadline: Duration
+  ) async throws(IdentityError) -> AuthorityMetadata {
     let host = authority.kind == .aad ? cache.clouds.preferredNetwork(of: authority.host) : authority.host
     let path = authority.address.dropFirst("https://\(authority.host)".count)
     let version = authority.isMicrosofts ? "/v2.0" : ""
-    let document = try await fields(at: "https://\(host)\(path)\(version)/.well-known/openid-configuration")
+    let document = try await fields(
+      at: "https://\(host)\(path)\(version)/.well-known/openid-configuration", until: deadline)
     return try AuthorityMetadata(document, of: authority, in: cache.clouds)
   }
 
   private func fields(
-    at address: String, query: [String: String] = [:]
+    at address: String, query: [String: String] = [:], until deadline: Duration
   ) async throws(IdentityError) -> JSONObject {
     guard let url = URL(string: address) else {
       throw .authorityValidationFailed("The authority's address cannot be used.")
     }
-    let response = try await sender.send(to: url.appending(query: query))
+    let response = try await sender.send(to: url.appending(query: query), until: deadline)
     do throws(IdentityError) {
       return try response.fields()
     } catch var error where error.isOAuthRefusal {
@@ -58,7 +65,9 @@ extension PublicClient {
 
   /// Asks which other hosts name the authority's cloud, if that is not known. An authority of the application's own is asked
   /// itself, and need not respond; others are looked up with Microsoft. Returns whether another request brings nothing else.
-  private func discoverCloud(of authority: Authority) async throws(IdentityError) -> Bool {
+  private func discoverCloud(
+    of authority: Authority, until deadline: Duration
+  ) async throws(IdentityError) -> Bool {
     guard authority.kind == .aad, !cache.clouds.contains(authority.host) else { return true }
     let isOwn = configuration.knownAuthorities.contains { $0.host == authority.host }
     guard isOwn || configuration.validateAuthority else { return true }
@@ -68,7 +77,7 @@ extension PublicClient {
         at: "https://\(host)/common/discovery/instance",
         query: [
           "api-version": "1.1", "authorization_endpoint": "\(authority.address)/oauth2/v2.0/authorize",
-        ])
+        ], until: deadline)
       guard fields["tenant_discovery_endpoint"]?.stringValue.nonBlank != nil else {
         throw .authorityValidationFailed("Instance discovery did not recognise the authority.")
       }

@@ -15,10 +15,15 @@ struct HTTPSender: Sendable {
   let timing: Timing
   let log: ClientLog
 
+  /// The deadline of a call that begins now, by ``Timing/uptime``.
+  func deadline() -> Duration { timing.uptime() + settings().timeout }
+
   /// Sends a form, or without one a request with no body. One that is not repeatable is not sent again when
-  /// the server may have got it: a server refuses a code that it has seen.
+  /// the server may have got it: a server refuses a code that it has seen. The deadline bounds all attempts (default: that of
+  /// a call that begins now).
   func send(
-    _ form: [String: String]? = nil, to url: URL, headers: [String: String] = [:], isRepeatable: Bool = true
+    _ form: [String: String]? = nil, to url: URL, headers: [String: String] = [:], isRepeatable: Bool = true,
+    until deadline: Duration? = nil
   ) async throws(IdentityError) -> HTTPTransportResponse {
     guard var head = HTTPRequest(form == nil ? .get : .post, https: url) else {
       throw IdentityError(.invalidParameter, "Requests are only sent to https addresses.")
@@ -29,8 +34,8 @@ struct HTTPSender: Sendable {
     }
     if form != nil { head.headerFields[.contentType] = "application/x-www-form-urlencoded" }
     let settings = settings()
-    let request = HTTPTransportRequest(
-      head, body: form.map { Data(FormEncoding.encode($0).utf8) }, timeout: settings.timeout)
+    let deadline = deadline ?? self.deadline()
+    var request = HTTPTransportRequest(head, body: form.map { Data(FormEncoding.encode($0).utf8) })
     let host = head.authority ?? ""
     // Any other host may be an organization's own, and a log line about it may name it.
     let isShared = CloudInstances.known.contains(host)
@@ -38,11 +43,14 @@ struct HTTPSender: Sendable {
     context["correlation"] = headers["client-request-id"].map { .string($0) }
     var retriesLeft = max(0, settings.retryCount)
     while true {
+      request.timeout = max(.zero, deadline - timing.uptime())
+      // Within the deadline: a repetition and the pause before it.
+      func mayRepeat() -> Bool { retriesLeft > 0 && timing.uptime() + settings.retryInterval < deadline }
       do throws(HTTPTransportError) {
         let response = try await transport.send(request)
         let status = response.head.status.code
         log(.debug, "The server responded.", context.merging(["status": "\(status)"]) { $1 })
-        guard status >= 500, isRepeatable, response.head.headerFields[.retryAfter] == nil, retriesLeft > 0
+        guard status >= 500, isRepeatable, response.head.headerFields[.retryAfter] == nil, mayRepeat()
         else { return response }
       } catch {
         guard error != .cancelled else { throw .cancelled }
@@ -51,7 +59,7 @@ struct HTTPSender: Sendable {
         // The reason may be a proxy, or a file of certificates.
         let reason = log.personal(failure.message)
         log(.debug, "The server could not be reached.", context.merging(["reason": reason]) { $1 })
-        guard error.isTransient(isRepeatable), retriesLeft > 0 else { throw failure }
+        guard error.isTransient(isRepeatable), mayRepeat() else { throw failure }
       }
       retriesLeft -= 1
       try await timing.wait(settings.retryInterval)

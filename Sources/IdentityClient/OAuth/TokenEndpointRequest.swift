@@ -12,6 +12,8 @@ struct TokenEndpointRequest: Sendable {
   var reason = ServerTelemetry.RefreshReason.none
   /// Whether the server may get it twice.
   var isRepeatable = true
+  /// When all attempts end, by ``Timing/uptime``; `nil` for that of a call that begins now.
+  var deadline: Duration?
   /// Lets Microsoft's services find the account's data center.
   var anchorMailbox: String?
   /// Whether the next request reports the outcome to the server.
@@ -23,7 +25,8 @@ struct TokenEndpointRequest: Sendable {
   func send() async throws(IdentityError) -> JSONObject {
     do throws(IdentityError) {
       let fields = try await client.sender.send(
-        form, to: url.appending(query: request.extra), headers: headers, isRepeatable: isRepeatable
+        form, to: url.appending(query: request.extra), headers: headers, isRepeatable: isRepeatable,
+        until: deadline
       ).fields()
       noteOutcome(error: nil)
       return fields
@@ -94,7 +97,7 @@ extension HTTPTransportResponse {
         .unexpectedHTTPResponse, "The server responded with a redirect, which is not followed.")
     default:
       if let refusal { return refusal }
-      return (200..<300).contains(status)
+      return SuccessStatus.isDocument(status)
         ? nil : IdentityError(.unexpectedHTTPResponse, "The server responded with status \(status).")
     }
   }

@@ -154,6 +154,7 @@ struct SilentFlow: Sendable {
   private func refresh(
     _ reason: ServerTelemetry.RefreshReason
   ) async throws(IdentityError) -> AuthenticationResult {
+    let deadline = client.sender.deadline()
     guard let tokens = cache?.refreshTokens(for: lookup), !tokens.isEmpty else {
       // They may stand under another name of the host, which its cloud's discovery tells, or under the host of several issuers.
       func isKnown() -> Bool {
@@ -163,7 +164,7 @@ struct SilentFlow: Sendable {
       }
       if !isKnown() {
         do throws(IdentityError) {
-          _ = try await client.metadata(of: resolved.authority)
+          _ = try await client.metadata(of: resolved.authority, until: deadline)
         } catch  where !error.isOutage && error.code != .cancelled {}
         if isKnown() { return try await current.renew() }
       }
@@ -171,7 +172,7 @@ struct SilentFlow: Sendable {
         .interactionRequired,
         "No token matching arguments found in the cache, user interaction is required")
     }
-    let metadata = try await client.metadata(of: resolved.authority)
+    let metadata = try await client.metadata(of: resolved.authority, until: deadline)
     var refusal: IdentityError?
     for token in tokens {
       do throws(IdentityError) {
@@ -181,7 +182,9 @@ struct SilentFlow: Sendable {
         }
         let fields: JSONObject
         do throws(IdentityError) {
-          fields = try await tokenRequest(token, metadata.tokenEndpoint, reason).send()
+          var ask = tokenRequest(token, metadata.tokenEndpoint, reason)
+          ask.deadline = deadline
+          fields = try await ask.send()
         } catch {
           client.throttle.note(error, server: keys.server, person: keys.person, at: client.now())
           await forget(token, because: error)

@@ -166,7 +166,17 @@ extension SignsIn {
     let client = try await tokenClient()
     let cloud = try graphCloud(for: client.configuration.authority)
     let account = try await client.account(named: account.named)
-    return GraphClient(transport: try Network.transport(), cloud: cloud) { claims throws(IdentityError) in
+    let retries = GraphRetryPolicy()
+    let timing = Timing(
+      sleep: { pause in
+        defer { Terminal.status("") }
+        let (seconds, limit) = (Int(pause / .seconds(1)), Int(retries.maximumWait / .seconds(1)))
+        Terminal.status("Microsoft Graph is busy: waiting \(seconds) s, \(limit) s at most in all …")
+        try await Task.sleep(for: pause)
+      }, uptime: Timing.system.uptime)
+    return GraphClient(
+      transport: try Network.transport(), cloud: cloud, retries: retries, timing: timing
+    ) { claims throws(IdentityError) in
       try await client.token(SilentRequest(scopes: scopes, account: account, claims: claims))
     }
   }
