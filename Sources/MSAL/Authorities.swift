@@ -149,17 +149,7 @@ public enum MSALAzureCloudInstance: Int, Sendable {
   case delosCloudInstance = 5
   case govSGCloudInstance = 6
 
-  var environment: String {
-    switch self {
-    case .publicCloudInstance: "login.microsoftonline.com"
-    case .chinaCloudInstance: "login.chinacloudapi.cn"
-    case .germanyCloudInstance: "login.microsoftonline.de"
-    case .usGovernmentCloudInstance: "login.microsoftonline.us"
-    case .franceCloudInstance: "login.sovcloud-identity.fr"
-    case .delosCloudInstance: "login.sovcloud-identity.de"
-    case .govSGCloudInstance: "login.sovcloud-identity.sg"
-    }
-  }
+  var environment: String { KnownCloud.all[rawValue].host }
 }
 
 /// Active Directory Federation Services.

@@ -9,22 +9,17 @@ public struct GraphCloud: Sendable, Hashable {
   public let baseURL: URL
   /// The hosts that tokens are sent to, in lower case, with the port if the URL has one.
   public let allowedHosts: Set<String>
-  /// The cache's host name of the cloud that issues the tokens; `nil` for any.
-  private let issuer: String?
-  private let servesPersonalAccounts: Bool
+  /// The cloud that issues the tokens; `nil` for any.
+  private let issuer: KnownCloud?
 
   /// Microsoft's public cloud, which alone serves personal accounts.
-  public static let global = GraphCloud(
-    host: "graph.microsoft.com", issuer: "login.windows.net", servesPersonalAccounts: true)
+  public static let global = GraphCloud(host: KnownCloud.worldwide.graphHosts[0])
   /// The cloud of the government of the United States: GCC High and the Department of Defense's level 4.
-  public static let usGovernment = GraphCloud(
-    host: "graph.microsoft.us", issuer: "login.microsoftonline.us")
+  public static let usGovernment = GraphCloud(host: KnownCloud.usGovernment.graphHosts[0])
   /// The cloud of the Department of Defense's level 5, which has the same authorities as ``usGovernment``.
-  public static let usDefense = GraphCloud(
-    host: "dod-graph.microsoft.us", issuer: "login.microsoftonline.us")
+  public static let usDefense = GraphCloud(host: KnownCloud.usGovernment.graphHosts[1])
   /// The cloud in China, which 21Vianet operates.
-  public static let china = GraphCloud(
-    host: "microsoftgraph.chinacloudapi.cn", issuer: "login.partner.microsoftonline.cn")
+  public static let china = GraphCloud(host: KnownCloud.china.graphHosts[0])
 
   /// Returns the cloud of an authority.
   ///
@@ -36,8 +31,8 @@ public struct GraphCloud: Sendable, Hashable {
     case .ciam: return authority.host.hasSuffix(".ciamlogin.com") ? global : nil
     case .aad: break
     }
-    let issuer = CloudInstances.known.canonical(authority.host)
-    guard let cloud = [global, usGovernment, china].first(where: { $0.issuer == issuer }) else { return nil }
+    guard let host = KnownCloud.cloud(of: authority.host)?.graphHosts.first else { return nil }
+    let cloud = GraphCloud(host: host)
     let tenant = authority.tenant?.lowercased()
     let isPersonal = tenant == "consumers" || tenant == Tenant.personalAccounts
     return isPersonal && !cloud.servesPersonalAccounts ? nil : cloud
@@ -60,24 +55,22 @@ public struct GraphCloud: Sendable, Hashable {
         advice: "Use a URL such as https://graph.microsoft.com/v1.0")
     }
     let path = baseURL.path(percentEncoded: true).split(separator: "/")
-    let known = [Self.global, .usGovernment, .usDefense, .china].first { $0.allowedHosts.contains(host) }
-    self.init(
-      host: host, path: path.isEmpty ? "v1.0" : path.joined(separator: "/"), issuer: known?.issuer,
-      servesPersonalAccounts: known?.servesPersonalAccounts ?? true)
+    self.init(host: host, path: path.isEmpty ? "v1.0" : path.joined(separator: "/"))
   }
 
-  private init(host: String, path: String = "v1.0", issuer: String?, servesPersonalAccounts: Bool = false) {
+  private init(host: String, path: String = "v1.0") {
     // The parts are those of a valid URL; the fallback is never reached.
     baseURL = URL(string: "https://\(host)/\(path)") ?? URL(filePath: "/")
     allowedHosts = [host]
-    self.issuer = issuer
-    self.servesPersonalAccounts = servesPersonalAccounts
+    issuer = KnownCloud.all.first { $0.graphHosts.contains(host) }
   }
+
+  private var servesPersonalAccounts: Bool { issuer == nil || issuer == .worldwide }
 
   /// Throws if a token belongs to another cloud and must not be sent to this one.
   func check(_ token: AuthenticationResult) throws(GraphError) {
     let host = token.authority.host
-    if let issuer, CloudInstances.known.contains(host), CloudInstances.known.canonical(host) != issuer {
+    if let issuer, let cloud = KnownCloud.cloud(of: host), cloud != issuer {
       throw GraphError(
         .cloudMismatch, "The token comes from \(host) and is not for \(baseURL.host ?? "").",
         advice: "Make the client with GraphCloud.cloud(for:) and the authority of the token.")

@@ -59,7 +59,8 @@ struct SilentCacheTests {
     #expect(try await test.silent(account, all).scopes.contains(all[0]))
   }
 
-  @Test(.conformance(23), arguments: ["graph.microsoft.com", "dod-graph.microsoft.us"])
+  @Test(
+    .conformance(23), arguments: ["graph.microsoft.com", "dod-graph.microsoft.us", "graph.svc.sovcloud.sg"])
   func `Graph's scopes are found by their short and long names`(_ host: String) async throws {
     let account = try await test.signIn(
       scopes: ["https://\(host)/user.read"], changing: ["scope": "User.Read profile openid email"]

@@ -21,6 +21,10 @@ import TestSupport
         "https://microsoftgraph.chinacloudapi.cn/v1.0"
       ),
       ("https://login.chinacloudapi.cn/common", "https://microsoftgraph.chinacloudapi.cn/v1.0"),
+      ("https://login.sovcloud-identity.fr/common", "https://graph.svc.sovcloud.fr/v1.0"),
+      ("https://login.sovcloud-identity.de/common", "https://graph.svc.sovcloud.de/v1.0"),
+      ("https://login.sovcloud-identity.sg/common", "https://graph.svc.sovcloud.sg/v1.0"),
+      ("https://login.sovcloud-identity.sg/consumers", nil), ("https://login.microsoftonline.de/common", nil),
       ("https://contoso.ciamlogin.com", "https://graph.microsoft.com/v1.0"),
       ("https://login.microsoftonline.us/consumers", nil),
       ("https://login.microsoftonline.us/9188040D-6C67-4C5B-B112-36A304B66DAD", nil),
@@ -72,7 +76,7 @@ import TestSupport
   func `Each cloud has its own host and authority`() async throws {
     for address in [
       "https://login.microsoftonline.com/common", "https://login.microsoftonline.us/common",
-      "https://login.partner.microsoftonline.cn/common",
+      "https://login.partner.microsoftonline.cn/common", "https://login.sovcloud-identity.fr/common",
     ] {
       let authority = try Self.authority(address)
       let cloud = try #require(GraphCloud.cloud(for: authority))

@@ -77,10 +77,7 @@ package struct RequestedScopes: Sendable {
   /// The one name of a scope in lower case: for Entra ID a scope of Microsoft Graph is the same with the resource and without,
   /// and it responds with the short names.
   package static func shortName(_ scope: String) -> String {
-    for host in [
-      "graph.microsoft.com", "graph.microsoft.us", "dod-graph.microsoft.us",
-      "microsoftgraph.chinacloudapi.cn",
-    ] {
+    for host in KnownCloud.graphHosts {
       let prefix = "https://\(host)/"
       if scope.hasPrefix(prefix) { return String(scope.dropFirst(prefix.count)) }
     }

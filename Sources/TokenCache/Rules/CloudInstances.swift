@@ -54,19 +54,54 @@ public struct CloudInstances: Sendable {
   }
 
   /// The clouds that the MSAL libraries know without discovery.
-  public static let known = CloudInstances(
-    [
-      CloudInstance(
-        preferredNetwork: "login.microsoftonline.com", preferredCache: "login.windows.net",
-        aliases: [
-          "login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net",
-        ])
-    ]
-      + [
-        ["login.partner.microsoftonline.cn", "login.chinacloudapi.cn"],
-        ["login.microsoftonline.us", "login.usgovcloudapi.net"],
-        ["login.windows-ppe.net", "sts.windows-ppe.net", "login.microsoft-ppe.com"],
-        ["login.microsoftonline.de"], ["login-us.microsoftonline.com"], ["login.sovcloud-identity.fr"],
-        ["login.sovcloud-identity.de"], ["login.sovcloud-identity.sg"],
-      ].map { CloudInstance(preferredNetwork: $0[0], preferredCache: $0[0], aliases: $0) })
+  public static let known = CloudInstances(KnownCloud.all.map(\.instance))
+}
+
+/// A cloud that the MSAL libraries know without discovery.
+package struct KnownCloud: Sendable, Hashable {
+  /// The host by which MSAL's `MSALAzureCloudInstance` names it.
+  package let host: String
+  package let instance: CloudInstance
+  /// The hosts of its Microsoft Graph, the usual one first.
+  package let graphHosts: [String]
+
+  private init(
+    _ host: String, network: String? = nil, cache: String? = nil, others: [String] = [], graph: [String] = []
+  ) {
+    let network = network ?? host
+    let cache = cache ?? network
+    let hosts = [network, host, cache] + others
+    self.host = host
+    instance = CloudInstance(
+      preferredNetwork: network, preferredCache: cache,
+      aliases: hosts.enumerated().filter { hosts.firstIndex(of: $1) == $0 }.map(\.element))
+    graphHosts = graph
+  }
+
+  package static let worldwide = KnownCloud(
+    "login.microsoftonline.com", cache: "login.windows.net",
+    others: ["login.microsoft.com", "sts.windows.net"], graph: ["graph.microsoft.com"])
+  package static let china = KnownCloud(
+    "login.chinacloudapi.cn", network: "login.partner.microsoftonline.cn",
+    graph: ["microsoftgraph.chinacloudapi.cn"])
+  package static let usGovernment = KnownCloud(
+    "login.microsoftonline.us", others: ["login.usgovcloudapi.net"],
+    graph: ["graph.microsoft.us", "dod-graph.microsoft.us"])
+
+  /// In the order of `MSALAzureCloudInstance`, then those that it lacks. Of the last two no Graph is known; the older one of
+  /// Germany was closed in 2021.
+  package static let all = [
+    worldwide, china, KnownCloud("login.microsoftonline.de"), usGovernment,
+    KnownCloud("login.sovcloud-identity.fr", graph: ["graph.svc.sovcloud.fr"]),
+    KnownCloud("login.sovcloud-identity.de", graph: ["graph.svc.sovcloud.de"]),
+    KnownCloud("login.sovcloud-identity.sg", graph: ["graph.svc.sovcloud.sg"]),
+    KnownCloud("login-us.microsoftonline.com"),
+    KnownCloud("login.windows-ppe.net", others: ["sts.windows-ppe.net", "login.microsoft-ppe.com"]),
+  ]
+
+  package static let graphHosts = all.flatMap(\.graphHosts)
+
+  package static func cloud(of host: String) -> KnownCloud? {
+    all.first { $0.instance.hosts.contains(host.normalized) }
+  }
 }
