@@ -55,22 +55,54 @@ enum FileContents {
       let leftover = directory.appending(path: name).path
       var status = stat()
       if unsafe lstat(leftover, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-        try? overwrite(leftover, leaving: "")
+        try? overwrite(leftover)
       }
       try unlinkFile(leftover)
     }
   }
 
-  /// Overwrites the contents of a file, as far as the file system allows that, and leaves `rest` in it.
-  static func overwrite(_ path: String, leaving rest: String) throws(CacheError) {
+  /// Overwrites and removes a file, or the target of a symbolic link, if it has the right contents. It gets another name
+  /// before they are compared: a program may rename a new file into its place at any moment.
+  ///
+  /// - Returns: Whether it was removed; if not, it has its name again.
+  static func discard(_ path: String, if isRight: (Data) -> Bool) throws(CacheError) -> Bool {
+    let path = linkTarget(path)
+    let aside = "\(path).\(UUID().uuidString)"
+    guard unsafe rename(path, aside) == 0 else {
+      if errno == ENOENT { return false }
+      throw failure("removed", path)
+    }
+    var isDiscarded = false
+    let outcome = Result { () throws(CacheError) in
+      guard var contents = try read(aside) else { return }
+      defer { contents.resetBytes(in: contents.startIndex..<contents.endIndex) }
+      guard isRight(contents) else { return }
+      try overwrite(aside)
+      try unlinkFile(aside)
+      isDiscarded = true
+    }
+    if !isDiscarded, !putBack(aside, to: path) { throw failure("put back; it is \(aside)", path) }
+    try outcome.get()
+    return isDiscarded
+  }
+
+  /// Gives a file its name back unless another has it by now.
+  private static func putBack(_ aside: String, to path: String) -> Bool {
+    if unsafe link(aside, path) == 0 { return unsafe unlink(aside) == 0 }
+    // Some file systems have no hard links.
+    guard errno != EEXIST, unsafe access(path, F_OK) != 0 else { return false }
+    return unsafe rename(aside, path) == 0
+  }
+
+  /// Overwrites the contents of a file, as far as the file system allows that, and leaves it empty.
+  private static func overwrite(_ path: String) throws(CacheError) {
     let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw failure("overwritten", path) }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       writeAll(Data(repeating: 0, count: Int(status.st_size)).span, to: descriptor), fsync(descriptor) == 0,
-      ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0,
-      writeAll(Data(rest.utf8).span, to: descriptor), fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0
+      ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0
     else { throw failure("overwritten", path) }
   }
 

@@ -161,17 +161,16 @@ final class PeerJob: StoreBackend {
   /// Overwrites and removes a plaintext cache; see ``MSALExtensionsCacheStore/discardPlaintext(holding:)``.
   func discardPlaintext(at path: String, holding document: CacheDocument) throws(CacheError) -> Bool {
     try takeLock()
-    guard try read().document == document, lock?.isStillHeld == true else { return false }
+    guard lock?.isStillHeld == true else { return false }
     try FileContents.discardLeftovers(of: path)
-    if let signal = peer.signals.first(where: { $0.path == path }) {
-      try signalling { () throws(CacheError) in
-        try FileContents.overwrite(path, leaving: signal.contents)
-      }
-    } else {
-      try FileContents.overwrite(path, leaving: "")
-      try FileContents.remove(path)
+    func discard() throws(CacheError) -> Bool {
+      try FileContents.discard(path) { (try? PeerContents(file: $0))?.document == document }
     }
-    return true
+    guard peer.signals.contains(where: { $0.path == path }) else { return try discard() }
+    var isDiscarded = false
+    // The signal after it makes an empty one in its place.
+    try signalling { () throws(CacheError) in isDiscarded = try discard() }
+    return isDiscarded
   }
 
   /// The contents; what another program is writing is waited for. They write a file in place, so that it is empty or half of

@@ -40,6 +40,46 @@ struct FileTests {
     #expect(try await found == whole)
   }
 
+  /// A file for each moment of the removal, since only chance decides when the other program renames its own.
+  @Test(.fault("adopt replaced"))
+  func `A cache that is renamed into the place of an adopted one stays`() async throws {
+    let document = try CacheDocument(json: Data(Self.theirs.utf8))
+    for number in 0..<300 {
+      try directory.file("cache.json", Self.theirs)
+      let new = try directory.file("new.json", Self.theirs.replacing("rt", with: "new"))
+      let store = MSALExtensionsCacheStore(.file(path))
+      async let isRemoved = store.discardPlaintext(holding: document)
+      for _ in 0..<number { sched_yield() }
+      #expect(rename(new, path) == 0)
+      _ = try await isRemoved
+      try #require(String(contentsOfFile: path, encoding: .utf8).contains("new"), "\(number)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["cache.json"])
+    }
+  }
+
+  @Test(.fault("adopt replaced"), arguments: [true, false])
+  func `A file that is removed while another takes its name is not lost`(isRight: Bool) throws {
+    try directory.file("cache.json", "old")
+    let new = try directory.file("new.json", "new")
+    let outcome = Result {
+      try FileContents.discard(path) {
+        #expect(String(decoding: $0, as: UTF8.self) == "old")
+        #expect(rename(new, path) == 0)
+        return isRight
+      }
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
+    if isRight {
+      #expect(try outcome.get())
+    } else {
+      let error = #expect(throws: CacheError(.unavailable, "")) { try outcome.get() }
+      let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+      let aside = try #require(names.first { $0 != "cache.json" })
+      #expect(error?.message.contains(aside) == true)
+      #expect(try String(contentsOfFile: "\(directory.path)/\(aside)", encoding: .utf8) == "old")
+    }
+  }
+
   @Test func `A cache that is a symbolic link is written and removed in its target's place`() async throws {
     let target = try directory.file("real.json", Self.theirs)
     #expect(symlink("real.json", path) == 0)
