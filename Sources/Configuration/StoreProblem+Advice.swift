@@ -5,6 +5,7 @@ extension StoreProblem {
   public var advice: String {
     switch kind {
     case .duplicate: "The next write merges the copies."
+    case .edited: "The next write gives it the right ones."
     case .newerVersion: "It was left as it is; update llavero to read it."
     case .wrongKey: "It was left as it is; restore the whole store from one backup."
     case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."

@@ -3,6 +3,16 @@ import SecretService
 import StoreSupport
 import TokenCache
 
+/// Where a shard is, each list with the newest first.
+struct ShardItems: Sendable {
+  /// Of the items with exactly a shard's attributes the first is written in place.
+  var exact: [ObjectPath] = []
+  /// Those with more attributes, in whose place a write makes a new item.
+  var edited: [ObjectPath] = []
+
+  var all: [ObjectPath] { edited + exact.reversed() }
+}
+
 /// The items that were found of a group, and what they hold together.
 struct GroupItems {
   private var copies: [ShardID: [ShardCopy]] = [:]
@@ -39,7 +49,8 @@ struct GroupItems {
       let copies = copies.sorted {
         ($0.modified, $0.path.description) > ($1.modified, $1.path.description)
       }
-      paths[shard] = copies.map(\.path)
+      paths[shard] = ShardItems(
+        exact: copies.filter(\.isExact).map(\.path), edited: copies.filter { !$0.isExact }.map(\.path))
       for copy in copies {
         guard let damage = copy.damage else { continue }
         var problem = StoreProblem(.damaged, shard: shard, detail: damage.message)
@@ -56,6 +67,11 @@ struct GroupItems {
         unmerged.insert(shard)
         problems.append(
           StoreProblem(.duplicate, shard: shard, detail: "\(readable.count) items hold this shard."))
+      }
+      if copies.contains(where: { !$0.isExact }) {
+        unmerged.insert(shard)
+        problems.append(
+          StoreProblem(.edited, shard: shard, detail: "An item has attributes that no store gave it."))
       }
     }
     return Loaded(GroupContents(documents: documents, problems: problems), paths, unmerged: unmerged)

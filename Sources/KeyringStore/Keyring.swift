@@ -7,8 +7,7 @@ import TokenCache
 
 /// One collection of the keyring while a blocking job runs: reads, writes and removes the items of groups.
 final class Keyring: StoreBackend {
-  /// Where the items of each shard are; of copies the newest first.
-  typealias Version = [ShardID: [ObjectPath]]
+  typealias Version = [ShardID: ShardItems]
 
   static let cancelled = KeyringAccess.cancelled
   static let timedOut = KeyringAccess.timedOut
@@ -58,10 +57,9 @@ final class Keyring: StoreBackend {
     }
   }
 
-  /// Only what has exactly a shard's attributes is read: a search finds items with more of them too.
   private func items(_ shards: [ShardID], of group: KeychainGroup) throws(SecretServiceError) -> GroupItems {
     var items = GroupItems()
-    var found: [(item: ItemProperties, shard: ShardID)] = []
+    var found: [(item: ItemProperties, shard: ShardID, isExact: Bool)] = []
     for shard in shards {
       var others: [KeyringItem.Kind] = []
       var exists = false
@@ -69,8 +67,8 @@ final class Keyring: StoreBackend {
       for path in try search(name) {
         guard let item = try client.item(path, cancellable) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
-        if kind == .shard(shard) {
-          found.append((item, shard))
+        if case .shard(shard, let isExact) = kind {
+          found.append((item, shard, isExact))
           exists = true
         } else {
           others.append(kind)
@@ -80,9 +78,10 @@ final class Keyring: StoreBackend {
       for kind in others where !exists || kind == .foreign { items.note(kind) }
     }
     let secrets = try client.secrets(of: found.map(\.item.path), cancellable)
-    for (item, shard) in found {
+    for (item, shard, isExact) in found {
       guard let secret = secrets[item.path] else { continue }
-      items.add(ShardCopy(path: item.path, modified: item.modified, secret: secret), to: shard)
+      let copy = ShardCopy(path: item.path, isExact: isExact, modified: item.modified, secret: secret)
+      items.add(copy, to: shard)
     }
     return items
   }
@@ -93,7 +92,7 @@ final class Keyring: StoreBackend {
   ) throws(SecretServiceError) -> Bool {
     if wasQuiet { return false }
     if case .some(let shards) = shards, shards.allSatisfy({ loaded.version[$0] != nil }) { return false }
-    if !client.keepsChanges, let path = loaded.version.values.first?.first {
+    if !client.keepsChanges, let path = loaded.version.values.first?.all.first {
       _ = try client.item(path, cancellable)
     }
     return !client.keepsChanges
@@ -102,9 +101,9 @@ final class Keyring: StoreBackend {
   /// Reads items without a search. Only what is in them says that they still are what they were: the keyring may have
   /// given their paths to others.
   func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(SecretServiceError) -> Bool {
-    let secrets = try client.secrets(of: shards.compactMap { last.version[$0]?.first }, cancellable)
+    let secrets = try client.secrets(of: shards.compactMap { last.version[$0]?.exact.first }, cancellable)
     return shards.allSatisfy { shard in
-      guard let path = last.version[shard]?.first, let secret = secrets[path] else { return false }
+      guard let path = last.version[shard]?.exact.first, let secret = secrets[path] else { return false }
       return ShardCopy(path: path, secret: secret).document == last.contents.documents[shard]
     }
   }
@@ -138,8 +137,8 @@ final class Keyring: StoreBackend {
       for var copy in copies {
         guard let item = try client.item(copy.path, cancellable) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
-        if case .shard(let shard) = kind {
-          copy.modified = item.modified
+        if case .shard(let shard, let isExact) = kind {
+          (copy.modified, copy.isExact) = (item.modified, isExact)
           items.add(copy, to: shard)
         } else {
           items.note(kind)
@@ -177,7 +176,8 @@ final class Keyring: StoreBackend {
     try changes.map { (id, document) throws(CacheError) in (id, try document?.secret()) }
   }
 
-  /// Writes each shard in place of the items it has, or removes those when there is nothing to write.
+  /// Writes each shard in place of the item it has, or in a new one, and removes the others, or all when there is nothing to
+  /// write.
   func commit(
     _ encoded: [(shard: ShardID, secret: SecretBytes?)], to group: KeychainGroup,
     over loaded: Loaded<Version>, _ turn: Turn
@@ -185,14 +185,15 @@ final class Keyring: StoreBackend {
     var places = loaded.version
     try turn.announce { () throws(SecretServiceError) in
       for (shard, secret) in encoded {
-        var copies = places[shard] ?? []
+        let items = places[shard] ?? ShardItems()
+        places[shard] = nil
         if let secret {
-          places[shard] = [try write(secret, to: shard, of: group, inPlaceOf: copies.first)]
-          copies = Array(copies.dropFirst())
-        } else {
-          places[shard] = nil
+          let path = try write(secret, to: shard, of: group, inPlaceOf: items.exact.first)
+          places[shard] = ShardItems(exact: [path])
         }
-        for copy in copies { try client.delete(copy, prompt: access.mayPrompt, cancellable) }
+        for item in items.all where secret == nil || item != items.exact.first {
+          try client.delete(item, prompt: access.mayPrompt, cancellable)
+        }
       }
     }
     return places
@@ -221,7 +222,8 @@ final class Keyring: StoreBackend {
     return (paths.count, paths.count < step)
   }
 
-  /// Some of the items that a removal is about: all of them, or `limit`.
+  /// Some of the items that a removal is about: all of them, or `limit`. Sign-out marks come after the tokens that they are
+  /// about: they stand in items that a store wrote, and in the common shard.
   private func paths(
     _ removal: Removal, of group: KeychainGroup, limit: Int
   ) throws(SecretServiceError) -> [ObjectPath] {
@@ -233,17 +235,19 @@ final class Keyring: StoreBackend {
         secrets[path].map { $0.count > 0 && ShardCopy(path: path, secret: $0).damage == nil } ?? true
       }
     }
-    var paths: [ObjectPath] = []
+    let commonShard = ShardID(homeAccountID: nil, group: group)
+    var (others, exact, common): ([ObjectPath], [ObjectPath], [ObjectPath]) = ([], [], [])
     for path in candidates {
-      if paths.count == limit { break }
+      if others.count + exact.count == limit { break }
       guard let item = try client.item(path, cancellable) else { continue }
       switch KeyringItem.kind(of: item, in: group) {
-      case .shard: paths.append(path)
-      case .otherVersion: if removal == .everything { paths.append(path) }
-      case .foreign: break
+      case .shard(commonShard, isExact: true): common.append(path)
+      case .shard(_, isExact: true): exact.append(path)
+      case .shard(_, isExact: false): others.append(path)
+      case .otherVersion, .foreign: if removal == .everything { others.append(path) }
       }
     }
-    return paths
+    return Array((others + exact + common).prefix(limit))
   }
 
   private func search(_ attributes: [String: String]) throws(SecretServiceError) -> [ObjectPath] {

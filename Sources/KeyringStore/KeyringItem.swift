@@ -26,13 +26,14 @@ enum KeyringItem {
 
   /// What an item with a group's name is.
   enum Kind: Hashable {
-    case shard(ShardID)
+    /// `isExact`: with no attributes but those that a writer gives it.
+    case shard(ShardID, isExact: Bool)
     case otherVersion(String, shard: ShardID?)
     /// Another program's.
     case foreign
   }
 
-  /// What an item is by its attributes, which for a shard of this version are these and no others.
+  /// What an item is by its attributes. A keyring editor may have added some to a shard's.
   static func kind(of item: ItemProperties, in group: KeychainGroup) -> Kind {
     let attributes = item.attributes
     let shard = attributes[Attribute.shard].map(ShardID.init(rawValue:))
@@ -40,8 +41,8 @@ enum KeyringItem {
       let version = attributes[Attribute.version]
     else { return .foreign }
     guard version == self.version else { return .otherVersion(version, shard: shard) }
-    guard let shard, item.ownAttributes == self.attributes(shard, of: group) else { return .foreign }
-    return .shard(shard)
+    guard let shard else { return .foreign }
+    return .shard(shard, isExact: item.ownAttributes == self.attributes(shard, of: group))
   }
 
   /// The name a person sees in the keyring's own program.

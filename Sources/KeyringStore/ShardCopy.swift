@@ -7,6 +7,8 @@ import TokenCache
 /// not keep to the format may leave more.
 struct ShardCopy {
   let path: ObjectPath
+  /// Whether it has exactly a shard's attributes, as far as they were read.
+  var isExact: Bool
   /// In seconds since 1970; 0 where it was not read.
   var modified: UInt64
   /// `nil` when there is nothing in the item, as after a crash of the daemon in the middle of CreateItem, or
@@ -15,8 +17,9 @@ struct ShardCopy {
   /// Why it cannot be read.
   let damage: CacheError?
 
-  init(path: ObjectPath, modified: UInt64 = 0, secret: SecretBytes) {
+  init(path: ObjectPath, isExact: Bool = true, modified: UInt64 = 0, secret: SecretBytes) {
     self.path = path
+    self.isExact = isExact
     self.modified = modified
     do {
       document = secret.count == 0 ? nil : try CacheDocument(secret: secret)

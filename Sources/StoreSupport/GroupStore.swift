@@ -162,11 +162,11 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     }
   }
 
-  /// Removes items of a group as a whole, as `CacheStore.remove(_:in:)` does.
+  /// Removes items of a group as a whole, as `CacheStore.remove(_:in:)` does, until a second look finds none.
   ///
-  /// - Throws: `CacheError`. It says so if the removal may have been applied all the same.
+  /// - Throws: `CacheError`. It says so if the removal may have been applied all the same, and if items are still there.
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
-    var count = 0
+    var (count, looks) = (0, 0)
     while true {
       let removed: (count: Int, isDone: Bool) = try await writing(in: group) {
         [self] (backend, turn, commit) throws(Failure) in
@@ -174,8 +174,17 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
         forget(group)
         return .success(try backend.remove(removal, from: group, turn))
       }
+      if removed.isDone {
+        if removed.count == 0 { return count }
+        looks += 1
+        // Other programs may have written meanwhile, but hardly twice.
+        guard looks < 3 else {
+          throw CacheError(
+            .refused, "Items of \(group.name) are still there after they were removed: \(removed.count).",
+            advice: "Remove them with the store's own program.")
+        }
+      }
       count += removed.count
-      if removed.isDone { return count }
     }
   }
 

@@ -71,7 +71,7 @@ struct KWalletTests {
     try await fixture.create(fixture.attributes(fixture.shard(token)), try await fixture.shardText(next))
     try await fixture.create(fixture.attributes(fixture.shard(other)), "garbage")
     var strange = fixture.attributes(fixture.shard(SampleToken("x", account: 3)))
-    strange["theirs"] = "1"
+    strange["xdg:schema"] = "com.example.Theirs"
     try await fixture.create(strange, "{}")
     let kinds = try await fixture.store.read(.all, in: fixture.group).problems.map(\.kind.rawValue).sorted()
     #expect(kinds == ["damaged", "duplicate", "foreign"])

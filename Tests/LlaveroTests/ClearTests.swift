@@ -74,6 +74,32 @@ struct ClearTests {
     #expect(report == "3 records removed from \(tool.group) (1 AccessToken, 1 Account, 1 RefreshToken).\n")
   }
 
+  @Test(.fault("edited item"))
+  func `A sign-out holds although a keyring editor added an attribute`() async throws {
+    try await tool.create(account: Sample.alice, secret: Sample.alices, adding: ["theirs": "1"])
+    let options = ["--account", "alice@contoso.example", "--client", Sample.mail]
+    let token = ["token", "--scope", "User.Read"] + options
+    try tool(token).exits(0)
+    try tool(["logout"] + options).exits(0, printing: "Signed out alice@contoso.example.\n")
+    try tool(token).exits(3)
+    try tool("clear", "--all", "--yes").exits(0)
+    try tool(token).exits(3)
+    #expect(try await tool.items().isEmpty)
+  }
+
+  @Test(.fault("left behind"))
+  func `What a removal leaves is reported, and is not counted`() async throws {
+    try tool.load([Sample.refreshToken("good", Sample.bob, Sample.mail)])
+    let stray = Sample.cache([Sample.refreshToken("stray", Sample.alice, Sample.mail)])
+    try await tool.create(shard: String(repeating: "a", count: 32), secret: stray)
+    let result = try tool("clear", "--client", Sample.mail, "--yes", "--json").exits(1, code: "refused")
+    #expect(try result.json["removed"]?.strings("home_account_id") == [Sample.bob])
+    try tool("clear", "--account", Sample.alice, "--yes").exits(
+      1, printing: "", saying: "was left: 1 records")
+    try tool("clear", "--all", "--yes").exits(0)
+    #expect(try await tool.items().isEmpty)
+  }
+
   @Test(
     arguments: [
       ["--account", "nobody@contoso.example"], ["--client", "nothing"],

@@ -259,9 +259,27 @@ struct DoctorTests {
   @Test func `An item of another program is not changed`() async throws {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load()
-    try await tool.create(shard: "theirs", secret: "theirs", adding: ["theirs": "1"])
+    try await tool.create(shard: "theirs", secret: "theirs", adding: ["xdg:schema": "com.example"])
     try examine(tool, "--fix").exits(0).finds("groups", "warning", saying: "of another program")
     #expect(try await tool.items().contains("theirs"))
+  }
+
+  @Test(.fault("edited item")) func `--fix gives an edited item the right attributes`() async throws {
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
+    try await tool.create(account: Sample.alice, secret: Sample.alices, adding: ["theirs": "1"])
+    try examine(tool).exits(0).finds("groups", "warning", saying: "attributes that no store gave them")
+    let before = try tool.exported()
+    try examine(tool, "--fix").exits(0).finds("groups", "mended")
+    #expect(try examine(tool).states("groups") == ["ok"])
+    #expect(try tool.exported() == before)
+  }
+
+  @Test(.fault("left behind"))
+  func `An item under another account's name is a warning`() async throws {
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
+    try await tool.create(account: Sample.bob, secret: Sample.alices)
+    try examine(tool, "--fix").exits(0)
+      .finds("groups", "warning", saying: "1 item under another name", "llavero clear --all")
   }
 
   @Test func `--fix merges two items of an account`() async throws {

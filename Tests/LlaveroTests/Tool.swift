@@ -106,9 +106,9 @@ struct Tool: Sendable {
   }
 
   /// Adds an item to the group without the tool: that of an account, or of none.
-  func create(account: String?, secret: String) async throws {
+  func create(account: String?, secret: String, adding attributes: [String: String] = [:]) async throws {
     let shard = ShardID(homeAccountID: account, group: try KeychainGroup(group))
-    try await create(shard: shard.rawValue, secret: secret)
+    try await create(shard: shard.rawValue, secret: secret, adding: attributes)
   }
 
   func create(

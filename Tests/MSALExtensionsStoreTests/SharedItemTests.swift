@@ -271,7 +271,11 @@ struct SharedItemTests {
         exists.store(true, ordering: .relaxed)
         return .creationPrompt
       },
-      "SetSecret": .reply([]), "Delete": .removalPrompt,
+      "SetSecret": .reply([]),
+      "Delete": .computed { _ in
+        exists.store(false, ordering: .relaxed)
+        return .removalPrompt
+      },
       "Prompt": .completion(.objectPath(item)),
     ])
     let store = MSALExtensionsCacheStore(

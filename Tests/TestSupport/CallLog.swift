@@ -5,6 +5,11 @@ package import PrivateSession
 extension PrivateKeyring {
   /// The names of the methods that were called over the bus while `body` ran, by everybody.
   package func logOfCalls(_ body: () async throws -> Void) async throws -> [String] {
+    try await calls(body).map(\.method)
+  }
+
+  /// The same with the object that each call is for.
+  package func calls(_ body: () async throws -> Void) async throws -> [(path: String, method: String)] {
     let output = try Pipe()
     let monitor = try Child.piped(
       "dbus-monitor", ["--address", busAddress, "--profile", "type='method_call'"],
@@ -19,14 +24,14 @@ extension PrivateKeyring {
     try await body()
     let (bus, cancellable) = try connect()
     _ = try bus.ask("GetId", [], reply: "(s)", cancellable)
-    var methods: [String] = []
+    var calls: [(path: String, method: String)] = []
     while true {
-      guard let method = output.readLine().split(separator: "\t").last else {
-        throw SetUpFailure("dbus-monitor ended")
-      }
+      // With the path, the interface and the method at the end.
+      let fields = output.readLine().split(separator: "\t").map(String.init)
+      guard fields.count > 2, let method = fields.last else { throw SetUpFailure("dbus-monitor ended") }
       // Hello is this last connection's too.
-      if method == "GetId" { return methods.dropLast(methods.last == "Hello" ? 1 : 0) }
-      methods.append(String(method))
+      if method == "GetId" { return calls.dropLast(calls.last?.method == "Hello" ? 1 : 0) }
+      calls.append((fields[fields.count - 3], method))
     }
   }
 }

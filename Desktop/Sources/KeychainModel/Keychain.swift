@@ -157,18 +157,12 @@ public final class Keychain: Sendable {
   ///
   /// - Throws: ``Trouble``, also when it no longer exists.
   @concurrent public func remove(_ token: TokenEntry, in group: KeychainGroup) async throws(Trouble) {
-    let section = token.id.section
     let credential = try await snapshot(of: group).credential(of: token)
-    let removed = try await calling { () async throws(CacheError) -> [Credential] in
-      // Its key there may differ. A program that ignores the format's rules may use another account's shard.
-      let shards = try await prompting.read(.all, in: group).documents
-        .filter { $0.value[section].values.contains(credential) }.map(\.key)
-      if shards.isEmpty { return [] }
-      return try await prompting.update(shards, in: group) { contents in
-        shards.flatMap { contents[$0].removeCredentials(in: [section]) { $0 == credential } }
-      }
+    let isRemoved = try await calling { () async throws(CacheError) in
+      // Its key there may differ.
+      try await cache(of: group).remove(credential)
     }
-    if removed.isEmpty { throw .gone }
+    if !isRemoved { throw .gone }
   }
 
   /// Removes an account with its tokens of all clients. The server does not revoke them.

@@ -88,6 +88,7 @@ extension Trouble {
     let title =
       switch problem.kind {
       case .duplicate: "Stored Twice"
+      case .edited: "Attributes Were Added"
       case .foreign: "Foreign Entry"
       case .damaged: "Something Is Damaged"
       case .newerVersion: "Written by a Later Version"

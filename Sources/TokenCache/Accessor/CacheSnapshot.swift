@@ -160,7 +160,7 @@ extension StoreProblem {
         .rolledBack, "A part of the cache is not the current version: \(detail)",
         advice: "It was not changed.", remedy: remedy)
     // What is missing may be written again.
-    case .duplicate, .foreign, .missing: nil
+    case .duplicate, .edited, .foreign, .missing: nil
     }
   }
 }

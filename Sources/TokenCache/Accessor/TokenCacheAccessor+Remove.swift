@@ -33,10 +33,22 @@ extension TokenCacheAccessor {
     let others = all.documents.filter {
       ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
     }.keys.sorted { $0.rawValue < $1.rawValue }
-    // The shard without an account is written last: a failure in between leaves an account without tokens.
-    let shards = [account] + others + [common]
-    let removed = try await store.update(shards, in: group) { contents in
-      let removed = shards.map { contents[$0].removeCredentials(where: isRemoved) }
+    // Sign-out marks stand in the last two, and go after the tokens that they are about. The shard without an account is the
+    // last: a failure in between leaves an account without tokens.
+    let shards = others + [account, common]
+    @Sendable func size(_ document: CacheDocument) -> Int {
+      document.credentials.count { isRemoved($0.credential) }
+        + (clientID == nil ? document.accounts.values.count { isMeant($0.homeAccountID, $0.environment) } : 0)
+    }
+    @Sendable func removeMetadata(in contents: inout GroupContents) {
+      if !shards.contains(where: { contents[$0].hasRecords(of: homeAccountID) }) {
+        for shard in shards { contents[shard].removeAccountMetadata(of: homeAccountID) }
+      }
+    }
+    let counted = shards.map { size(all[$0]) }
+    let (removed, missed) = try await store.update(shards, in: group) { contents in
+      let missed = zip(shards, counted).filter { size(contents[$0]) < $1 }.map(\.0)
+      let removed = shards.flatMap { contents[$0].removeCredentials(where: isRemoved) }
       if let metadata {
         contents.signOut(metadata)
       } else {
@@ -45,31 +57,28 @@ extension TokenCacheAccessor {
             !isMeant($0.value.homeAccountID, $0.value.environment)
           }
         }
-        if !shards.contains(where: { contents[$0].hasRecords(of: homeAccountID) }) {
-          for shard in shards { contents[shard].removeAccountMetadata(of: homeAccountID) }
-        }
+        if missed.isEmpty { removeMetadata(in: &contents) }
       }
-      return removed
+      return (removed, missed)
     }
-    try await checkGone(zip(shards, removed).filter(\.1.isEmpty).map(\.0), in: all) { document in
-      document.credentials.contains { isRemoved($0.credential) }
-    }
-    return removed.flatMap(\.self)
+    if missed.isEmpty { return removed }
+    try await checkGone(from: missed, size)
+    if metadata == nil { try await store.update(shards, in: group) { removeMetadata(in: &$0) } }
+    return removed
   }
 
-  /// Checks that the parts of a group from which an update removed nothing have nothing of what was read there. Of a whole
-  /// group, the keyring's store takes the part from what an item holds (`CacheFormat.md`, section 5).
+  /// Takes a second look at shards in which an update found less than a look at the whole group did. There, the keyring's store
+  /// takes the shard of an item from what the item holds (`CacheFormat.md`, section 5).
   private func checkGone(
-    _ shards: [ShardID], in contents: GroupContents, where isLeft: (CacheDocument) -> Bool
+    from shards: [ShardID], _ size: (CacheDocument) -> Int
   ) async throws(CacheError) {
-    func hasSome(_ contents: GroupContents) -> Bool {
-      shards.contains { contents.documents[$0].map(isLeft) ?? false }
-    }
-    guard hasSome(contents), hasSome(try await store.read(.all, in: group)) else { return }
+    if shards.isEmpty { return }
+    let contents = try await store.read(.all, in: group)
+    let left = shards.map { size(contents[$0]) }.reduce(0, +)
+    guard left > 0 else { return }
     throw CacheError(
-      .refused, "Tokens were left in an item of the keyring that is not the one for them.",
-      advice: "\"llavero clear --all --group \(group.name)\" removes it; one with attributes of another "
-        + "program, the keyring's own program.")
+      .refused, "What is in a keyring item under another name than its account's was left: \(left) records.",
+      advice: "\"llavero clear --all --group \(group.name)\" removes it.")
   }
 
   /// Removes the tokens of one client for every account. The accounts stay and count as signed out of it.
@@ -107,6 +116,15 @@ extension TokenCacheAccessor {
     }
   }
 
+  /// Removes a credential, wherever it is.
+  ///
+  /// - Returns: Whether it was there.
+  /// - Throws: ``CacheError``
+  @discardableResult
+  public func remove(_ credential: Credential) async throws(CacheError) -> Bool {
+    try await !removeCredentials(in: try await store.read(.all, in: group)) { $0 == credential }.isEmpty
+  }
+
   /// Removes an access token that a resource refused.
   package func removeAccessToken(_ secret: String) async throws(CacheError) {
     _ = try await removeCredentials(in: try await store.read(.all, in: group)) {
@@ -120,11 +138,14 @@ extension TokenCacheAccessor {
     _ sections: [CredentialSection] = CredentialSection.allCases, in contents: GroupContents,
     signingOutOf clientID: String? = nil, where isRemoved: @escaping @Sendable (Credential) -> Bool
   ) async throws(CacheError) -> [Credential] {
-    var (removed, unchanged): ([Credential], [ShardID]) = ([], [])
-    for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-    where sections.contains(where: { document[$0].values.contains(where: isRemoved) }) {
-      let accounts = Set(
-        sections.flatMap { document[$0].values.filter(isRemoved).compactMap(\.homeAccountID) })
+    func counted(_ document: CacheDocument) -> [Credential] {
+      sections.flatMap { document[$0].values.filter(isRemoved) }
+    }
+    var (removed, missed): ([Credential], [ShardID]) = ([], [])
+    for (shard, document) in contents.documents.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let old = counted(document)
+      if old.isEmpty { continue }
+      let accounts = Set(old.compactMap(\.homeAccountID))
       let places = clientID.map { id in accounts.map { place(ofMetadata: id, of: $0) } } ?? []
       // The common shard last: what is moved from it is written before it is removed there.
       let shards = Set([shard] + places.flatMap(\.shards)).sorted {
@@ -136,11 +157,9 @@ extension TokenCacheAccessor {
         return removed
       }
       removed += new
-      if new.isEmpty { unchanged.append(shard) }
+      if new.count < old.count { missed.append(shard) }
     }
-    try await checkGone(unchanged, in: contents) { document in
-      sections.contains { document[$0].values.contains(where: isRemoved) }
-    }
+    try await checkGone(from: missed) { counted($0).count }
     return removed
   }
 

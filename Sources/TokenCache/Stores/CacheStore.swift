@@ -11,6 +11,8 @@ public struct StoreProblem: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The shard exists more than once; its copies are read as one and become one with the next write.
     case duplicate
+    /// An item of the shard has more attributes than the format's; the next write gives it those alone.
+    case edited
     /// An item with the group's name that does not have this format.
     case foreign
     /// The stored data cannot be read.

@@ -93,6 +93,23 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     if isEmpty || isDryRun { return try report(affected, unreadable, problems, now: now) }
 
     try confirm(affected, unreadable, now: now)
+    do throws(CacheError) {
+      try await remove(from: cache, account: account)
+    } catch {
+      // What was removed before the failure is reported, too.
+      if let left = try? await cache.snapshot() {
+        let ids = Set(left.document.listed(at: now).map(\.summary.id))
+        let removed = affected.filter { !ids.contains($0.id) }
+        if !removed.isEmpty { try report(removed, 0, problems, now: now) }
+      }
+      throw error
+    }
+    try report(affected, unreadable, problems, now: now)
+    // An unreadable part may hold more of the client's tokens.
+    if client != nil, account == nil { try snapshot.checkComplete() }
+  }
+
+  private func remove(from cache: TokenCacheAccessor, account: String?) async throws(CacheError) {
     if all {
       try await cache.clear()
     } else if expired {
@@ -102,9 +119,6 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     } else if let client {
       _ = try await cache.removeTokens(ofClient: client)
     }
-    try report(affected, unreadable, problems, now: now)
-    // An unreadable part may hold more of the client's tokens.
-    if client != nil, account == nil { try snapshot.checkComplete() }
   }
 
   /// Returns the home account ID of the account that `--account` names; `nil` if none has the name.

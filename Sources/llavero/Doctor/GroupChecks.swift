@@ -8,7 +8,18 @@ extension Check {
     let groups = try await setup.store.groups()
     for group in groups {
       let contents = try await setup.store.read(.all, in: group)
-      let problems = contents.problems
+      // A look at a whole keyring does not read the attributes of each item.
+      let shards = contents.documents.keys.sorted { $0.rawValue < $1.rawValue }
+      let exact = try await setup.store.read(.some(shards), in: group)
+      let problems =
+        contents.problems.filter { $0.kind != .edited } + exact.problems.filter { $0.kind == .edited }
+      let misplaced = shards.count { exact.documents[$0] == nil }
+      if misplaced > 0 {
+        findings += .warning(
+          "\(group.name) has \(counted(misplaced, "item")) under another name than their account's.",
+          advice: "Remove the group, then its accounts have to sign in again: "
+            + setup.options.command(["clear", "--all", "--group", group.name]))
+      }
       if contents.documents.isEmpty, problems.isEmpty {
         findings += .fixable(
           .warning, "\(group.name) has only empty items, as KWallet leaves when it is killed."
@@ -45,6 +56,10 @@ extension Check {
       return .fixable(
         .warning, "\(group.name) has \(counted(shards.count, "account")) in more than one item."
       ) { try await setup.store.update(shards, in: group) { _ in } }
+    case .edited:
+      return .fixable(
+        .warning, "\(items) with attributes that no store gave them, as a keyring editor adds."
+      ) { try await setup.store.update(problems.compactMap(\.shard), in: group) { _ in } }
     case .foreign:
       return .warning(
         "\(items) of another program under its name, which llavero does not read.",
