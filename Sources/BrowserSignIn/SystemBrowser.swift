@@ -127,7 +127,7 @@ public struct SystemBrowser: Sendable {
       timeout: watchTime, onCancel: .cancelled, onTimeout: .cancelled)
     // This waits to the end even if the result is not needed any more: a child that is not waited for stays a zombie.
     DispatchQueue(label: "llavero.browser").async {
-      watch.finish(.success(process.wait() ?? -1))
+      watch.finish(.success(process.wait()))
     }
     guard let status = try? await watch.run({ _ in }) else { return true }
     switch (command[0].split(separator: "/").last?.lowercased(), status) {
