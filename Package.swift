@@ -235,7 +235,8 @@ let package = Package(
     .testTarget(
       name: "KeyringStoreTests",
       dependencies: [
-        "Worker", "GLibSupport", "KeyringStore", "SecretService", "TestSupport", "WorkerSupport",
+        "Worker", "GLibSupport", "KeyringStore", "SecretService", "StoreSupport", "TestSupport",
+        "WorkerSupport",
       ],
       swiftSettings: common),
     .testTarget(

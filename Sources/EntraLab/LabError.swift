@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 
 /// Why a command of a test failed.
 package enum LabError: LocalizedError, Equatable, Sendable {

@@ -1,7 +1,7 @@
 // MSAL 0.1 did not say what may be nil, and Swift then lets a program use all as it is.
 // swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
 
-public import Foundation
+import Foundation
 import TokenCache
 
 /// The error codes of MSAL before 0.4.

@@ -1,5 +1,6 @@
 import KeyringStore
 import SecretService
+import StoreSupport
 import TestSupport
 
 /// Items that no store of this version would leave behind.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import GLibSupport
 import IdentityClient
 import Lending
 import TokenCache
