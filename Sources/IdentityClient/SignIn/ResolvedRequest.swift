@@ -69,7 +69,7 @@ struct ResolvedRequest: Sendable {
     case .aad: authority.tenant ?? ""
     // The cache may name the one tenant of the host in another way: MSAL for Python writes its domain.
     case .b2c, .ciam:
-      account?.tenantProfiles.first { $0.environment == authority.host }?.tenantID
+      account?.tenantProfiles.first { $0.environment == authority.environment }?.tenantID
         ?? account?.homeIdentity?.utid ?? authority.tenant ?? ""
     case .adfs, .oidc: ""
     }
