@@ -28,7 +28,10 @@ struct BorrowTests {
   }
 
   @Test func `A borrowed token is printed in each form without a store, a bus or a home`() throws {
-    let borrower = try ScriptedLender(token: Self.sameToken)
+    let end = Int(Date().timeIntervalSince1970) + 3600
+    let borrower = try ScriptedLender(token: { _ in
+      (200, LentThings.token(["expires_on": .string("\(end)")]))
+    })
     for (words, output) in [
       ("token", "lent-token\n"), ("token --output header", "Authorization: Bearer lent-token\n"),
       ("token --account ALICE@contoso.test --tenant \(LentThings.tenant)", "lent-token\n"),
@@ -37,7 +40,9 @@ struct BorrowTests {
       try borrower.run(words.words).exits(0, printing: output, errors: "")
     }
     let json = try JSONValue(text: borrower("token", "--json").standardOutput)
-    #expect(json["username"] == "alice@contoso.test" && json["expires_on"] == "2100-01-01T00:00:00Z")
+    #expect(json["username"] == "alice@contoso.test")
+    #expect(
+      json["expires_on"]?.stringValue == Date(timeIntervalSince1970: Double(end)).formatted(.iso8601))
     #expect(json["tenant_id"]?.stringValue == LentThings.tenant)
     #expect(try FileManager.default.contentsOfDirectory(atPath: borrower.directory.path) == ["loan.sock"])
   }

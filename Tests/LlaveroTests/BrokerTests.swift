@@ -83,7 +83,7 @@ struct BrokerTests {
     #expect(try tool("token", "--broker", "only").status == 3)
     #expect(try tool("status", "--broker", "only").status == 3)
     try tool.broker.order(#"{"accounts":[\#(StandInBroker.account()),\#(Self.bob)]}"#)
-    try tool("token", "--broker", "only").exits(3, saying: "bob@contoso.test")
+    try tool("token", "--broker", "only").exits(2, saying: "bob@contoso.test")
     #expect(try tool("token", "--broker", "only", "--account", "BOB@contoso.test").status == 0)
     #expect(try tool("token", "--broker", "only", "--account", "carol@contoso.test").status == 3)
     tool.broker.kill()

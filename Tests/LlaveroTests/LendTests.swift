@@ -299,11 +299,11 @@ struct LendTests {
   @Test(.fault("signal"), arguments: [SIGINT, SIGTERM, SIGHUP])
   func `A signal is passed on to the command, whose exit code counts`(_ signal: Int32) throws {
     for (trap, status) in [("trap 'exit 9' INT TERM HUP;", 9), ("", 128 + signal)] {
-      let output = try Pipe()
+      let (input, output) = (try Pipe(), try Pipe())
       let child = try tool.start(
         ["lend", "--scope", "User.Read", "--", "sh", "-c", "\(trap) echo $LLAVERO_FROM; read line; :"],
-        input: Pipe(), output: output)
-      defer { child.end() }
+        input: input, output: output)
+      defer { withExtendedLifetime(input) { child.end() } }
       let socket = output.readLine().dropFirst("unix:".count)
       #expect(access(String(socket), F_OK) == 0)
       child.signal(signal)

@@ -26,7 +26,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
 
       Examples:
         llavero lend --scope https://graph.microsoft.com/User.Read --for 2h
-        llavero lend --scope https://management.azure.com/.default --port 0 -- python3 report.py
+        llavero lend --scope https://graph.microsoft.com/User.Read -- ./report
         llavero lend --scope https://management.azure.com/.default --port 0 --ask
 
       JSON: from, identity_endpoint, identity_header, scopes, home_account_id, username, expires_on.
