@@ -28,10 +28,7 @@ struct BorrowTests {
   }
 
   @Test func `A borrowed token is printed in each form without a store, a bus or a home`() throws {
-    let end = Int(Date().timeIntervalSince1970) + 3600
-    let borrower = try ScriptedLender(token: { _ in
-      (200, LentThings.token(["expires_on": .string("\(end)")]))
-    })
+    let borrower = try ScriptedLender(token: Self.sameToken)
     for (words, output) in [
       ("token", "lent-token\n"), ("token --output header", "Authorization: Bearer lent-token\n"),
       ("token --account ALICE@contoso.test --tenant \(LentThings.tenant)", "lent-token\n"),
@@ -41,8 +38,7 @@ struct BorrowTests {
     }
     let json = try JSONValue(text: borrower("token", "--json").standardOutput)
     #expect(json["username"] == "alice@contoso.test")
-    #expect(
-      json["expires_on"]?.stringValue == Date(timeIntervalSince1970: Double(end)).formatted(.iso8601))
+    #expect(json["expires_on"]?.stringValue == LentThings.tokenEnd.formatted(.iso8601))
     #expect(json["tenant_id"]?.stringValue == LentThings.tenant)
     #expect(try FileManager.default.contentsOfDirectory(atPath: borrower.directory.path) == ["loan.sock"])
   }

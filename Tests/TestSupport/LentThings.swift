@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import TokenCache
 
 /// Responses of lenders in tests.
@@ -19,10 +19,15 @@ package enum LentThings {
     return text(fields.merging(changes) { $1 })
   }
 
+  /// The end of a token, in whole seconds.
+  package static let tokenEnd = Date(
+    timeIntervalSince1970: (Date().timeIntervalSince1970 + 5 * 365 * 86400).rounded())
+
   /// A token, with changes.
   package static func token(_ changes: JSONObject = [:]) -> String {
     let fields: JSONObject = [
-      "access_token": "lent-token", "expires_on": "4102444800", "token_type": "Bearer",
+      "access_token": "lent-token", "expires_on": .string("\(Int(tokenEnd.timeIntervalSince1970))"),
+      "token_type": "Bearer",
       "client_id": .string(client),
       "scope": "User.Read", "username": "alice@contoso.test", "home_account_id": .string(account),
       "tenant_id": .string(tenant),
