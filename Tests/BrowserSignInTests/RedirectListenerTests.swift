@@ -276,13 +276,13 @@ struct RedirectListenerTests {
 
   @Test(.fault("scheme nowhere")) func `The advice is the command, as a shell takes it`() {
     let absent = RedirectScheme.refusal(of: nil, scheme: "a.b", program: "/opt/My App/mail")
-    #expect(absent?.advice == "Register this one: llavero scheme install a.b '/opt/My App/mail'")
+    #expect(absent?.advice == "Register this one: \"llavero scheme install a.b '/opt/My App/mail'\".")
     let foreign = RedirectScheme.refusal(
       of: SchemeHandler(id: "org.example.desktop", command: []), scheme: "a.b", program: "/bin/mail")
-    #expect(foreign?.advice == "Register this one: llavero scheme install --replace a.b /bin/mail")
+    #expect(foreign?.advice == "Register this one: \"llavero scheme install --replace a.b /bin/mail\".")
     let moved = RedirectScheme.refusal(
       of: SchemeHandler(id: "llavero-scheme-a.b.desktop", command: ["/old/mail"]), scheme: "a.b",
       program: "/bin/mail")
-    #expect(moved?.advice == "Register this one: llavero scheme install a.b /bin/mail")
+    #expect(moved?.advice == "Register this one: \"llavero scheme install a.b /bin/mail\".")
   }
 }

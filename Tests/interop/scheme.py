@@ -34,7 +34,7 @@ def story(lab):
     refused = start(lab, "idle").outcomes()[-1]
     check("a scheme without a handler is an error at once", refused.get("error") == "redirect_scheme_not_registered", refused)
     check("no browser was opened", not os.path.exists(report_path("idle")) and not lab.log("authorize"))
-    command = refused["message"].partition("Register this one: ")[2]
+    command = refused["message"].partition('Register this one: "')[2].partition('"')[0]
     check("the error has the command that registers it", command.startswith(f"llavero scheme install {SCHEME} /"), refused)
     tool(*command.split()[2:])
 

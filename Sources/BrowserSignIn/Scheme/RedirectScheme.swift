@@ -33,6 +33,6 @@ enum RedirectScheme {
       .redirectSchemeNotRegistered,
       handler.map { "The handler of addresses that begin with \(scheme): is another program, by \($0.id)." }
         ?? "No program is registered for addresses that begin with \(scheme):.",
-      advice: "Register this one: \(words.map(shellQuoted).joined(separator: " "))")
+      advice: "Register this one: \"\(words.map(shellQuoted).joined(separator: " "))\".")
   }
 }
