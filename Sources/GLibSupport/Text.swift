@@ -33,13 +33,17 @@ package func shellQuoted(_ word: String) -> String {
   return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
 }
 
-/// The parts that are not `nil`, one after the other. Each is a sentence: one without a full stop gets it.
+/// The parts that are not `nil`, one after the other. Each is a sentence: one without a full stop gets it, except the last of
+/// several, which may be advice that ends with a command to paste.
 package func sentences(_ parts: String?...) -> String { sentences(parts) }
 
 /// The parts that are not `nil`, as ``sentences(_:)``.
 package func sentences(_ parts: [String?]) -> String {
-  parts.compactMap(\.self).filter { !$0.isEmpty }
-    .map { part in part.last.map(".!?".contains) == true ? part : part + "." }.joined(separator: " ")
+  parts.enumerated().compactMap { index, part in
+    guard let part, let end = part.last else { return nil }
+    let isLast = index > 0 && index == parts.count - 1
+    return isLast || ".!?".contains(end) ? part : part + "."
+  }.joined(separator: " ")
 }
 
 /// The system's text for an `errno`, without a full stop.

@@ -24,6 +24,7 @@ public protocol MSALAccountProtocol: NSObjectProtocol {
 
 /// An account in the cache.
 public final class MSALAccount: MSALObject, MSALAccountProtocol, NSCopying, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   let account: Account
 
   /// Makes an account that is in no cache, for a program's own tests. The arguments are its properties. MSAL for iOS and macOS

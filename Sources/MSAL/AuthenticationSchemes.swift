@@ -21,6 +21,7 @@ public enum MSALAuthScheme: UInt, Sendable {
 public final class MSALAuthenticationSchemeBearer: MSALObject, MSALAuthenticationSchemeProtocol,
   @unchecked Sendable
 {
+  // `@unchecked Sendable`: see `MSALObject`.
   /// `.bearer`.
   public var scheme: MSALAuthScheme { .bearer }
   /// `Bearer`.

@@ -6,6 +6,7 @@ import TokenCache
 ///
 /// Programs mostly make one of its subclasses. An authority never changes.
 open class MSALAuthority: MSALObject, NSCopying, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   let authority: Authority
 
   /// The normalized URL, without parts that do not identify the authority.

@@ -157,6 +157,7 @@ extension MSALInternalError {
 /// The logger, as MSAL before 0.7 called it.
 @available(*, deprecated, message: "Use MSALGlobalConfig.loggerConfig.")
 public final class MSALLogger: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   private static let only = MSALLogger()
 
   /// The only logger.

@@ -2,6 +2,7 @@ public import Foundation
 
 /// Information on the device: an ordinary one on Linux, with the claims of the identity broker's tokens.
 public final class MSALDeviceInformation: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   /// Always `.default`: no device is shared.
   public var deviceMode: MSALDeviceMode { .default }
   /// Always `.none`.

@@ -115,6 +115,7 @@ public typealias MSALTelemetryCallback = @Sendable ([String: String]) -> Void
 
 /// Has no effect: no telemetry is sent. The properties keep what they are set to.
 public final class MSALTelemetryConfig: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   private let values = Mutex((piiEnabled: false, notifyOnFailureOnly: false))
 
   override init() {}

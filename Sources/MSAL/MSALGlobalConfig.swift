@@ -5,6 +5,7 @@ import Synchronization
 
 /// The settings of all applications of the process. They are read for each request.
 public final class MSALGlobalConfig: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   /// How requests are sent.
   public static let httpConfig = MSALHTTPConfig()
   /// Has no effect: no telemetry is sent.

@@ -21,6 +21,7 @@ import TokenCache
 /// let result = try await application.acquireToken(with: parameters)
 /// ```
 open class MSALPublicClientApplication: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
   // Configurations are mutable. This one is never changed, and only copies are returned.
   let config: MSALPublicClientApplicationConfig
   let client: PublicClient

@@ -116,7 +116,7 @@ struct SetupTests {
   func `Without a terminal setup takes no other store than the keyring unless it is named`() throws {
     try setup("--client", "c", with: Self.noBus).exits(1, saying: "session bus", "llavero setup --store file")
     try setup("--client", "c", "--collection", "nope")
-      .exits(1, saying: "no collection named nope", "llavero setup --store file")
+      .exits(1, saying: "no collection named nope", "llavero setup --store file\n")
     #expect(configuration == nil)
   }
 

@@ -190,9 +190,12 @@ extension Authority {
     kind == .aad && Tenant.namesMany(tenant)
   }
 
+  /// Whether the address names the tenant by a domain. Its id is in the issuer.
+  var namesDomain: Bool { kind == .aad && !namesManyTenants && !namesTenantID }
+
   /// The authority with the tenant's id that its issuer has, in place of a domain.
   func resolved(by issuer: String) -> Authority {
-    guard kind == .aad, !namesManyTenants, !namesTenantID,
+    guard namesDomain,
       let id = URL(string: issuer)?.pathComponents.first(where: { UUID(uuidString: $0) != nil })
     else { return self }
     return (try? replacingTenant(with: id)) ?? self

@@ -46,9 +46,7 @@ struct GrantResponse: Sendable {
     // Himmelblau ignores the authority, and gives tokens of the account's home.
     var asked = authority
     // Which tenant a domain names, its discovery says.
-    if asked.kind == .aad, !asked.namesManyTenants, !asked.namesTenantID,
-      let issuer = try? await client.metadata(of: asked).issuer
-    {
+    if asked.namesDomain, let issuer = try? await client.metadata(of: asked).issuer {
       asked = asked.resolved(by: issuer)
     }
     guard !asked.excludes(tenant: claims?.tenantID) else {

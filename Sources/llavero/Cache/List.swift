@@ -17,7 +17,8 @@ struct List: AsyncParsableCommand, GroupCommand {
 
       JSON: group, problems, records: [id, type, home_account_id, username, environment, client_id, \
       family_id, realm, target, cached_at, expires_on, state (valid, expired, extended: valid only while the \
-      token service is down, or unusable: "llavero token" does not return it)]; with --groups: groups: [group, accounts and records (how many), problems].
+      token service is down, or unusable: "llavero token" does not return it)]; with --groups: \
+      groups: [group, accounts and records (how many), problems].
       """)
 
   @Flag(help: "List the groups of the store.")

@@ -6,6 +6,7 @@ import Synchronization
 /// SIGINT, SIGTERM and SIGHUP. Signals that the process was started to ignore stay ignored.
 enum Interruption {
   private static let isCancelling = Atomic(false)
+  /// The process that signals go to: 0 for none, negative while it is being started.
   private static let command = Atomic<pid_t>(0)
 
   /// Blocks these signals in the calling thread and all threads that it starts, so that they stay pending for
@@ -21,8 +22,20 @@ enum Interruption {
   /// Makes the next signal cancel the command's task, so that it can clean up.
   static func beginCancelling() { isCancelling.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Makes signals go to a command that runs in the foreground, until ``endPassing()``.
-  static func pass(to process: ChildProcess) { command.store(process.id, ordering: .sequentiallyConsistent) }
+  /// Starts a command in the foreground, which signals go to until ``endPassing()``.
+  static func passing(
+    to start: () throws(GLibError) -> ChildProcess
+  ) throws(GLibError) -> ChildProcess {
+    command.store(-1, ordering: .sequentiallyConsistent)
+    do {
+      let process = try start()
+      command.store(process.id, ordering: .sequentiallyConsistent)
+      return process
+    } catch {
+      endPassing()
+      throw error
+    }
+  }
 
   static func endPassing() { command.store(0, ordering: .sequentiallyConsistent) }
 
@@ -32,7 +45,11 @@ enum Interruption {
     while true {
       var information = unsafe siginfo_t()
       let number = unsafe sigwaitinfo(&signals, &information)
-      let command = command.load(ordering: .sequentiallyConsistent)
+      var command = command.load(ordering: .sequentiallyConsistent)
+      while command < 0 {
+        usleep(1000)
+        command = Self.command.load(ordering: .sequentiallyConsistent)
+      }
       if number > 0, command == 0 { return number }
       // The kernel sends those of a terminal to the command, too.
       if number > 0, unsafe information.si_code <= 0 { kill(command, number) }

@@ -210,15 +210,16 @@ struct Lend: AsyncParsableCommand, SignsIn {
   ///
   /// - Returns: Its exit status.
   private func runCommand(with variables: KeyValuePairs<String, String>) async throws(Failure) -> Int32 {
+    guard !Task.isCancelled else { throw .cancelled("\(command[0]) was not started.") }
+    let environment = processEnvironment().merging(variables.map { ($0, $1) }) { $1 }
     let process: ChildProcess
     do {
-      process = try ChildProcess(
-        inForeground: command,
-        environment: processEnvironment().merging(variables.map { ($0, $1) }) { $1 })
+      process = try Interruption.passing { () throws(GLibError) in
+        try ChildProcess(inForeground: command, environment: environment)
+      }
     } catch {
       throw Failure("cannot_run", "\(command[0]) cannot be started: \(error)")
     }
-    Interruption.pass(to: process)
     defer { Interruption.endPassing() }
     let queue = BlockingQueue(label: "llavero.command")
     return await withCheckedContinuation { continuation in

@@ -95,8 +95,8 @@ struct AzureQuery: ExpressibleByArgument, Sendable {
 
   /// The members in JSON or, as `--output tsv` prints them, one a line.
   func text(of result: AuthenticationResult, isTSV: Bool) throws -> String {
-    let all = try JSONDecoder().decode(JSONValue.self, from: Data(TokenFormat.az.text(of: result).utf8))
-    let values = names.map { all.objectValue?[$0] ?? .null }
+    let all = try JSONObject(foreign: Data(TokenFormat.az.text(of: result).utf8), within: .response)
+    let values = names.map { all[$0] ?? .null }
     guard isTSV else { return try json(isList ? .array(values) : values[0], names: .useDefaultKeys) }
     return try values.map { try $0.stringValue ?? json($0, names: .useDefaultKeys) }.joined(separator: "\n")
   }
