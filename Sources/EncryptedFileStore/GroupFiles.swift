@@ -66,12 +66,24 @@ struct GroupFiles {
       shards: shards, foreignEntries: foreignEntries.sorted())
   }
 
+  /// A file that a manifest does not name, and that is newer: an older manifest was put back. Found before the next write: after
+  /// that, the file would look like a removed one that came back.
+  func unnamedFile(newerThan manifest: Manifest) throws(PrivateFileError) -> ShardID? {
+    for shard in try directory.names().compactMap(Self.shard(ofFile:)) where manifest[shard] == nil {
+      if case .success((_, let sequence))? = try readShard(shard), sequence > manifest.sequence {
+        return shard
+      }
+    }
+    return nil
+  }
+
   /// Seals documents; a shard without a document will be removed.
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], to manifest: Manifest
   ) throws(CacheError) -> GroupWrite {
     var next = manifest
-    next.sequence &+= 1
+    next.sequence += 1
+    guard next.sequence <= SealedFormat.maximumSequence else { throw SealedFormat.noNumberLeft }
     for (id, document) in changes { next[id] = document == nil ? nil : next.sequence }
     let files = try changes.concurrentMap { [sequence = next.sequence] (change) throws(CacheError) in
       let sealed = try change.document.map { (document) throws(CacheError) in
@@ -92,7 +104,7 @@ struct GroupFiles {
     if case .success(let next) = pending {
       let manifest: Manifest? = if case .success(let manifest)? = present { manifest } else { nil }
       if manifest == nil, try !isFirst(next) { return }
-      if let manifest, next.sequence != manifest.sequence &+ 1 { return try removeUnfinished() }
+      if let manifest, next.sequence != manifest.sequence + 1 { return try removeUnfinished() }
       var actual = manifest ?? Manifest(sequence: 0)
       actual.sequence = next.sequence
       for id in Set(actual.shards + next.shards) where actual[id] != next[id] {

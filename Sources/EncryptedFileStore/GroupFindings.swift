@@ -79,7 +79,7 @@ struct GroupFindings {
   }
 
   /// The error for a shard's file or, without a shard, for the manifest.
-  private func cacheError(_ error: SealError, of id: ShardID?, advice: String? = nil) -> CacheError {
+  func cacheError(_ error: SealError, of id: ShardID?, advice: String? = nil) -> CacheError {
     error.cacheError(
       of: "\(files.path)/\(GroupFiles.fileName(id))", advice: advice,
       remedy: error.problem(isManifest: id == nil).1)

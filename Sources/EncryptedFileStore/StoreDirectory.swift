@@ -252,8 +252,16 @@ extension StoreDirectory: StoreBackend {
   }
 
   func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(CacheError) {
-    _ = try loaded.version?.soundManifest()
-    try loaded.version?.check(turn.sharing)
+    guard let findings = loaded.version else { return }
+    let manifest = try findings.soundManifest()
+    try findings.check(turn.sharing)
+    let newer: ShardID?
+    do {
+      newer = try findings.files.unnamedFile(newerThan: manifest)
+    } catch {
+      throw error.whileWriting(variable)
+    }
+    if let newer { throw findings.cacheError(.olderManifest, of: newer) }
   }
 
   func encode(

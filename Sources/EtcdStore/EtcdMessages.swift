@@ -188,14 +188,14 @@ extension JSONValue {
 }
 
 extension JSONObject {
-  /// A number of 64 bits, which is left out where it is zero.
+  /// A number of 64 bits, which is left out where it is zero. The greatest is none that etcd comes to, and has no successor.
   func number(_ name: String) throws(EtcdFailure) -> Int64 {
     switch self[name] {
     case nil: return 0
-    case .integer(let number) where number >= 0: return number
+    case .integer(let number) where number >= 0 && number < .max: return number
     case .string(let text)
     where text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }:
-      guard let number = Int64(text) else { break }
+      guard let number = Int64(text), number < .max else { break }
       return number
     default: break
     }

@@ -174,7 +174,7 @@ struct EtcdSnapshot: Sendable {
         continue
       }
       let old = opened.first { $0.id == id }.flatMap { try? $0.shard.get().sequence } ?? 0
-      let sequence = max(old, UInt64(revision)) &+ 1
+      let sequence = max(old, UInt64(revision)) + 1
       let sealed = try SealedFormat.seal(
         document, of: id, in: group.group, sequence: sequence, with: dataKeys)
       write.operations.append(.put(name(of: id), sealed))

@@ -22,6 +22,9 @@ public enum SealedFormat {
   package static let maximumDocumentSize = 32 << 20
   package static let maximumFileSize = 2 * maximumDocumentSize + overhead
 
+  /// The greatest sequence number. No honest writer comes near it, so that no number ever wraps.
+  package static let maximumSequence = UInt64(Int64.max)
+
   /// A part of a group.
   package struct Identity {
     let group: KeychainGroup
@@ -105,7 +108,12 @@ public enum SealedFormat {
       plain.resetBytes(in: plain.startIndex..<plain.endIndex)
       throw .unreadable("its length is not that of its contents.")
     }
-    return Opened(sequence: file.bigEndian(at: 64), contents: plain.dropFirst(4).prefix(size))
+    let sequence: UInt64 = file.bigEndian(at: 64)
+    guard sequence <= maximumSequence else {
+      plain.resetBytes(in: plain.startIndex..<plain.endIndex)
+      throw .unreadable("its sequence number is too great.")
+    }
+    return Opened(sequence: sequence, contents: plain.dropFirst(4).prefix(size))
   }
 
   /// The id, in the header, of the key that a file was sealed with.

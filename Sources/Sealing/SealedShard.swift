@@ -19,6 +19,7 @@ extension SealedFormat {
     with keys: DataKeys
   ) throws(CacheError) -> [UInt8] {
     guard let name = shard.bytes else { throw CacheError(.refused, "\"\(shard)\" is not a valid shard id.") }
+    guard sequence <= maximumSequence else { throw noNumberLeft }
     let sealed: [UInt8]? = try unsafe document.withJSON { json in
       guard json.count <= maximumDocumentSize else { return nil }
       return unsafe seal(json, as: Identity(group: group, name: name), sequence: sequence, with: keys.current)
@@ -26,6 +27,10 @@ extension SealedFormat {
     guard let sealed else { throw tooLarge }
     return sealed
   }
+
+  package static let noNumberLeft = CacheError(
+    .damaged, "The group's sequence numbers are used up: something wrote an absurd one.",
+    advice: "Move the group out of the way and sign in again.")
 
   package static let tooLarge = CacheError(
     .tooLarge, "A shard or manifest of more than \(maximumDocumentSize) bytes is too large.",

@@ -53,6 +53,9 @@ struct DamageTests {
     changed("bit flipped in the key's id", .corrupt) { $0[20] ^= 1 },
     changed("changed on purpose", .forged, onPurpose: true) { $0[2000] ^= 1 },
     changed("sequence changed on purpose", .forged, onPurpose: true) { $0[71] += 1 },
+    fault("an absurd sequence number", .unreadable("its sequence number is too great.")) { fixture, path, _ in
+      try fixture.reseal(fixture.shard(SampleToken("", account: 1)), sequence: 1 << 63)
+    },
     fault("another shard's", .misplaced) { fixture, path, _ in
       try fixture.write(try fixture.bytes(fixture.path(SampleToken("", account: 2))), to: path)
     },

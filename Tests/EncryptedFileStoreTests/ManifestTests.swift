@@ -27,9 +27,10 @@ struct ManifestTests {
     Named("forged", { try $0.forge($0.manifest) { $0[100] ^= 1 } }),
     Named(
       "another file's", { try $0.write(try $0.bytes($0.path(SampleToken("", account: 1))), to: $0.manifest) }),
-    Named("cut entries", { try $0.resealManifest { $0.removeLast() } }),
-    Named("unsorted", { try $0.resealManifest { $0 = Array($0[24...] + $0[..<24]) } }),
-    Named("double entries", { try $0.resealManifest { $0 = $0[..<24] + $0 } }),
+    Named("cut entries", { try $0.reseal { $0.removeLast() } }),
+    Named("unsorted", { try $0.reseal { $0 = Array($0[24...] + $0[..<24]) } }),
+    Named("double entries", { try $0.reseal { $0 = $0[..<24] + $0 } }),
+    Named("an absurd number", { try $0.reseal(sequence: 1 << 63) }),
   ]
 
   @Test(.fault("manifest"), arguments: losses)
@@ -177,6 +178,27 @@ struct ManifestTests {
     }
   }
 
+  @Test(.fault("older manifest"))
+  func `Nothing is written while a file is newer than a manifest that does not name it`() async throws {
+    let manifest = try fixture.bytes(fixture.manifest)
+    try await fixture.cache.save(new)
+    try fixture.write(manifest, to: fixture.manifest)
+    let cache = fixture.otherCache()
+    for _ in 0..<2 { await expectCacheError(.rolledBack) { try await cache.save(one) } }
+    #expect(try await fixture.problems(cache).map(\.remedy) == [.acceptance])
+    #expect(try await cache.store.remove(.damaged, in: fixture.group) == 1)
+    try await cache.save(one)
+    for token in [one, two, new] { #expect(try await fixture.otherCache().finds(token)) }
+  }
+
+  @Test(.fault("absurd number")) func `The greatest number is read, and the last`() async throws {
+    try fixture.reseal(sequence: SealedFormat.maximumSequence)
+    let cache = fixture.otherCache()
+    #expect(try await cache.finds(one))
+    await expectCacheError(.damaged) { try await cache.save(new) }
+    #expect(try await fixture.problems(cache).isEmpty)
+  }
+
   @Test(.fault("manifest"))
   func `A first write that was killed beside a foreign file is left for the user to accept`()
     async throws
@@ -194,17 +216,20 @@ struct ManifestTests {
 }
 
 extension Fixture {
-  /// Seals the manifest again with other entries, as another program could that has the key.
-  func resealManifest(_ change: (inout [UInt8]) -> Void) throws {
+  /// Seals a shard's file or, without one, the manifest again, as another program could that has the key.
+  func reseal(
+    _ shard: ShardID? = nil, sequence: UInt64? = nil, _ change: (inout [UInt8]) -> Void = { _ in }
+  ) throws {
     let file = try bytes(keys)
     let keys = try SealedKeys.open(file, with: SealedKeys.Header(file).key(from: bytes(directory + "/key")))
-    let identity = SealedFormat.Identity(group: group, name: Manifest.name)
-    let opened = try SealedFormat.open(bytes(manifest), as: identity, with: keys)
-    var entries = Array(opened.contents)
-    change(&entries)
+    let identity = SealedFormat.Identity(group: group, name: shard?.bytes ?? Manifest.name)
+    let path = shard.map { self.path($0) } ?? manifest
+    let opened = try SealedFormat.open(bytes(path), as: identity, with: keys)
+    var contents = Array(opened.contents)
+    change(&contents)
     try write(
-      entries.withUnsafeBytes {
-        SealedFormat.seal($0, as: identity, sequence: opened.sequence, with: keys.current)
-      }, to: manifest)
+      contents.withUnsafeBytes {
+        SealedFormat.seal($0, as: identity, sequence: sequence ?? opened.sequence, with: keys.current)
+      }, to: path)
   }
 }

@@ -71,6 +71,19 @@ struct SharedLockFileTests {
     #expect(file.generation == start + 4)
   }
 
+  @Test(.fault("absurd number"), arguments: [UInt64.max - 2, .max - 1, .max])
+  func `A counter at its end begins again`(counter: UInt64) throws {
+    let file = try scratch.open()
+    let page = try #require(fopen(scratch.lockFile, "r+"))
+    fseek(page, 8, SEEK_SET)
+    withUnsafeBytes(of: counter) { _ = fwrite($0.baseAddress, 8, 1, page) }
+    fclose(page)
+    file.beginWrite()
+    #expect(file.generation % 2 == 1)
+    file.endWrite()
+    #expect(file.generation == (counter % 2 == 0 ? counter &+ 2 : counter &+ 3))
+  }
+
   @Test func `The counter is shared with other processes`() async throws {
     let file = try scratch.open()
     let start = file.generation

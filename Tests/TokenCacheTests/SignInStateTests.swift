@@ -112,6 +112,19 @@ struct SignInStateTests {
     signedOut.accountMetadata = try await other.document.accountMetadata
     _ = try await test.cache.import(signedOut)
     #expect(try await test.state(of: alice) == .signedOut)
+    // No refresh token.
+    for name in ["credential_type", "secret"] {
+      var other = try await document("rt-other")
+      other.accountMetadata = [:]
+      other.refreshTokens = other.refreshTokens.mapValues { token in
+        var token = token
+        token.fields[name] = "Other"
+        if name == "secret" { token.fields[name] = nil }
+        return token
+      }
+      _ = try await test.cache.import(other)
+      #expect(try await test.state(of: alice) == .signedOut)
+    }
     // As other libraries write it.
     var theirs = try await document("rt-later")
     theirs.accountMetadata = [:]

@@ -84,7 +84,8 @@ package final class SharedLockFile: @unchecked Sendable {
     guard let counter else { return }
     let generation = counter.pointee.load(ordering: .sequentiallyConsistent)
     let step: UInt64 = generation.isMultiple(of: 2) == isOdd ? 1 : 2
-    counter.pointee.store(generation + step, ordering: .sequentiallyConsistent)
+    // It wraps: any process of the user can write any number here.
+    counter.pointee.store(generation &+ step, ordering: .sequentiallyConsistent)
   }
 
   private var counter: UnsafeMutablePointer<Atomic<UInt64>>? {

@@ -12,8 +12,8 @@ public struct CacheSnapshot: Sendable {
   /// Whether the group holds nothing readable, not even the key of bound tokens.
   package var isEmpty: Bool { contents.documents.values.allSatisfy(\.isEmpty) }
 
-  /// The whole group as one unified cache, which any MSAL library reads, without the private key of bound tokens, which
-  /// no other program may have.
+  /// The whole group as one unified cache, without the private key of bound tokens, which no other program may have. Other MSAL
+  /// libraries take bound tokens in it, and tokens that were requested with claims, for bearer tokens.
   public var document: CacheDocument {
     // What the shard without an account knows of accounts is newer.
     let common = cache.commonShard

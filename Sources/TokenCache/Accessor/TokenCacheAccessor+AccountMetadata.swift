@@ -134,7 +134,7 @@ extension CacheDocument {
   /// Forgets that accounts had signed out of the clients of refresh tokens: another program has signed them in since.
   package mutating func forgetSignOuts(before tokens: some Sequence<Credential>) {
     for token in tokens {
-      guard let clientID = token.clientID, let id = token.homeAccountID,
+      guard RefreshToken(token) != nil, let clientID = token.clientID, let id = token.homeAccountID,
         accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
       else { continue }
       updateAccountMetadata(clientID: clientID) { $0.removeSignInState(of: id) }

@@ -114,15 +114,21 @@ extension CacheDocument {
     }
   }
 
-  /// The part of a cache that is shared with other programs: without the sign-in state, which they do not read, without
-  /// unknown data that other programs wrote, without bound tokens, which are of no use without the key that stays in the
-  /// group: MSAL for Python takes them for bearer tokens; and without tokens that were requested with claims: MSAL.NET, which
-  /// does not read the claims, fails where two tokens serve one request.
-  package var shared: CacheDocument {
-    var shared = self
-    shared.accessTokens = accessTokens.filter {
+  /// A cache as another program can read it: without bound tokens, which are of no use without the key that stays in the group:
+  /// MSAL for Python takes them for bearer tokens; and without tokens that were requested with claims: MSAL.NET, which does not
+  /// read the claims, fails where two tokens serve one request.
+  package var serialized: CacheDocument {
+    var serialized = self
+    serialized.accessTokens = accessTokens.filter {
       $0.value.schemeName != "pop" && $0.value.requestedClaims == nil
     }
+    return serialized
+  }
+
+  /// The part of a cache that is merged into another program's: as that can read it, without the sign-in state, which it does
+  /// not read, and without unknown data that other programs wrote.
+  package var shared: CacheDocument {
+    var shared = serialized
     shared.accountMetadata = [:]
     shared.otherSections = [:]
     shared.nonObjectMembers = [:]

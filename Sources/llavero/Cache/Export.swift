@@ -17,7 +17,8 @@ struct Export: AsyncParsableCommand, GroupCommand {
 
       A file and the output contain every token in plaintext. A file is readable by you only, and an existing \
       one is not changed; a terminal requires --reveal. If a part of the group cannot be read, the rest is \
-      exported and the exit code is 1. The key of bound tokens is not exported.
+      exported and the exit code is 1. Bound tokens and tokens for claims go into a store only: other programs \
+      take them for bearer tokens. The key of bound tokens is not exported.
 
       Examples:
         llavero export cache.json
@@ -81,7 +82,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
     output.report(snapshot.problems)
     switch target {
     case .file("-"):
-      Terminal.out(printableJSON(String(decoding: try snapshot.document.json(), as: UTF8.self)))
+      Terminal.out(printableJSON(String(decoding: try snapshot.document.serialized.json(), as: UTF8.self)))
     case .file(let path): try export(snapshot, to: path, cache.clouds)
     case .peer(let peer): try await export(snapshot, to: peer, cache.clouds)
     case .store: break
@@ -91,7 +92,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
 
   // Not an asynchronous function: a span there ends the compiler of Swift 6.2 ("inconsistent stack heights").
   private func export(_ snapshot: CacheSnapshot, to file: String, _ clouds: CloudInstances) throws {
-    let document = snapshot.document
+    let document = snapshot.document.serialized
     let count = document.recordCount
     var transfer = Transfer(ImportSummary(saved: count), group: group)
     if isDryRun {
