@@ -210,10 +210,7 @@ final class PeerJob: StoreBackend {
     _ attributes: [String: String]
   ) throws(CacheError) -> [(path: ObjectPath, payload: SecretBytes)] {
     try translating { () throws(SecretServiceError) in
-      // Without the schema if possible: a keyring that was never unlocked finds nothing by it.
-      let others = attributes.filter { $0.key != PeerCache.schema }
-      let found = try access.connection.search(
-        others.isEmpty ? attributes : others, in: collection(), cancellable)
+      let found = try access.connection.search(attributes, in: collection(), cancellable)
       guard found.locked.isEmpty else { throw .itemsLocked(found.locked) }
       let own = ItemProperties.own(attributes)
       var items: [ItemProperties] = []

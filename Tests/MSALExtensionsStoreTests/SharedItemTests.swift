@@ -231,6 +231,21 @@ struct SharedItemTests {
     #expect(try await payloads().contains(theirs))
   }
 
+  @Test(.fault("locked")) func `An item of a keyring that was never unlocked is locked, not absent`()
+    async throws
+  {
+    let keyring = try PrivateKeyring()
+    func store() -> MSALExtensionsCacheStore {
+      MSALExtensionsCacheStore(
+        .msalExtensions(location: location, schema: "com.example.test", attributes: attributes),
+        timeout: .seconds(120), client: SecretServiceConnection(busAddress: keyring.busAddress))
+    }
+    try await TokenCacheAccessor(store: store()).save(
+      AppMetadata(clientID: "c", environment: host, familyID: nil))
+    try keyring.restartDaemon(unlocked: false)
+    await expectCacheError(.locked) { _ = try await store().read(.all, in: .default) }
+  }
+
   @Test func `A cache in use is an error that names its user`() async throws {
     let holder = try Child("sleep", ["600"])
     mkdir(directory.path + "/peer", 0o700)

@@ -71,6 +71,9 @@ struct ChallengeTests {
     let answers = try await batch(challenges: 3)
     #expect(answers.map(\.status) == [401, 200])
     #expect(answers[0].error?.code == .claimsChallenge)
+    // One that is refused keeps no other from its answer.
+    lab.inject(LabFault(.batchItem, status: 403, body: "{}"))
+    #expect(try await batch(challenges: 1).map(\.status) == [403, 200])
     // The token for the claims is kept for one that is throttled then.
     lab.inject(LabFault(.batchItem, status: 401, headers: ["WWW-Authenticate": challenge], body: "{}"))
     lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "1"], body: "{}"))

@@ -26,6 +26,18 @@ struct AccountTests {
     #expect(profiles.map { $0.claims?.tenantID } == [TestPerson.alice.home, "00-guest", "zz-guest"])
   }
 
+  @Test func `Of several records for one tenant the one that names it counts first`() async throws {
+    let (id, host) = (TestPerson.alice.homeAccountID, "login.microsoftonline.com")
+    try await test.load([
+      .account(
+        id, key: "a", host: host, realm: "common",
+        ["username": "old", "name": "Old", "local_account_id": "old"]),
+      .account(id, key: "b", host: host, realm: TestPerson.alice.home, ["username": "new", "name": "New"]),
+    ])
+    let profile = try #require(try await test.accounts(signedInOnly: false).first?.tenantProfiles.first)
+    #expect([profile.username, profile.name, profile.localAccountID] == ["new", "New", "old"])
+  }
+
   @Test func `Claims are those of the requesting client's ID token`() async throws {
     try await test.save(TestResponse(family: "1"))
     let profile = try await test.accounts(client: TestCache.otherClient).first?.tenantProfiles.first

@@ -31,6 +31,16 @@ struct LookupTests {
     for realm in ["consumers", "guest-tenant"] { #expect(try await test.token(realm: realm) == nil) }
   }
 
+  @Test func `An application's own token is found without tenant, too`() async throws {
+    let host = "login.microsoftonline.com"
+    try await test.load([.accessToken("app", of: nil, client: TestCache.client, host: host, realm: "tenant")])
+    for realm in [nil, "tenant", "other"] {
+      let lookup = TokenLookup(
+        homeAccountID: nil, environment: host, clientID: TestCache.client, realm: realm, scopes: [])
+      #expect(try await test.cache.accessToken(for: lookup)?.token.secret == (realm == "other" ? nil : "app"))
+    }
+  }
+
   @Test(arguments: ["joe@adfs.example", "S-1-5-21"])
   func `A token of AD FS is found without tenant`(_ subject: String) async throws {
     let idToken = Data(#"{"sub":"\#(subject)","upn":"joe@adfs.example"}"#.utf8).base64URL
