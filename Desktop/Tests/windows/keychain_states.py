@@ -101,10 +101,30 @@ BUTTONS = {
 }
 
 
-def enlarge_text():
-    """Makes the text of programs 1.5 times as large from now on: their default is 96 points in an inch."""
-    subprocess.run(["xprop", "-root", "-format", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", "Xft.dpi: 144"],
-                   check=True)
+# The button that asks before something is lost, what the question says, and what stays.
+QUESTIONS = {
+    "": ("Sign Out…", "You stay signed in in the browser", "Can be renewed"),
+    "-plaintext": ("Move to Keyring…", "After they have been read back", "Azure CLI"),
+}
+
+
+def enlarge_text(times):
+    """Makes the text of programs larger from now on: their default is 96 points in an inch."""
+    subprocess.run(["xprop", "-root", "-format", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER",
+                    f"Xft.dpi: {int(96 * times)}"], check=True)
+
+
+def press_enter(app, state, what):
+    """Enter answers no question with what cannot be undone, however its buttons are laid out."""
+    button, question, rest = QUESTIONS[state]
+    for width in [WIDE[0], 620, FOLDED[0]]:
+        app.resize(width, WIDE[1])
+        app.click(button)
+        app.says(question)
+        app.wait("the safe button has the focus", lambda: app.focused() in ("Cancel", "_Cancel"))
+        key("Return")
+        app.gone(question)
+        check(f"{what}: Enter keeps everything at {width} pixels", app.says(rest))
 
 
 def picture(name):
@@ -146,6 +166,8 @@ def examine(state, what, large=False):
             if leave:
                 key(leave)
                 app.gone(shown)
+        if state in QUESTIONS:
+            press_enter(app, state, what)
         key("ctrl+q")
         check(f"{what}: GTK reports no errors", app.ends() == 0 and app.errors() == "", app.errors())
     if PICTURES and not large:
@@ -157,7 +179,19 @@ def examine(state, what, large=False):
 with Desktop() as desktop:
     for state, (start, *_) in STATES.items():
         examine(state, start.__name__)
-    enlarge_text()
+    enlarge_text(1.5)
     for state, (start, *_) in STATES.items():
         examine(state, start.__name__, large=True)
+    enlarge_text(2)
+    for state in QUESTIONS:
+        start, _, account = STATES[state]
+        with start() as (name, environment), keychain(name, **environment) as app:
+            if state == "-plaintext":
+                app.click("Review")
+            else:
+                app.tab_to(account)
+                key("Return")
+            press_enter(app, state, start.__name__ + " with text of 2")
+            key("ctrl+q")
+            check("GTK reports no errors", app.ends() == 0 and app.errors() == "", app.errors())
 finish()

@@ -41,7 +41,8 @@ public enum MessageDialog {
   ) async -> String {
     let dialog = Widget(
       retaining: UnsafeMutableRawPointer(adw_message_dialog_new(window.cast(), heading, body)))
-    for response in [Response(cancelled, dismissal)] + responses {
+    let responses = [Response(cancelled, dismissal)] + responses
+    for response in responses {
       adw_message_dialog_add_response(dialog.cast(), response.id, response.label)
       let appearance =
         switch response.look {
@@ -51,8 +52,8 @@ public enum MessageDialog {
         }
       adw_message_dialog_set_response_appearance(dialog.cast(), response.id, appearance)
     }
-    adw_message_dialog_set_default_response(
-      dialog.cast(), responses.last { $0.look == .suggested }?.id ?? cancelled)
+    let safe = responses.last { $0.look == .suggested } ?? responses[0]
+    adw_message_dialog_set_default_response(dialog.cast(), safe.id)
     adw_message_dialog_set_close_response(dialog.cast(), cancelled)
     if let content { adw_message_dialog_set_extra_child(dialog.cast(), content.cast()) }
     dialog.mendMnemonicNames()
@@ -63,9 +64,49 @@ public enum MessageDialog {
           return false
         }
         gtk_window_present(dialog.cast())
+        if content == nil { keepFocus(onButton: safe.label, in: dialog) }
       }
     } onCancel: {
       Task { @MainActor in gtk_window_close(dialog.cast()) }
     }
+  }
+
+  /// Keeps the focus on a button until a key moves it.
+  ///
+  /// AdwMessageDialog has a button of each response for each of its layouts, and the first one that is shown has the focus: where
+  /// they are stacked that is the last response, whatever the default one is.
+  @MainActor
+  private static func keepFocus(onButton label: String, in dialog: Widget) {
+    guard let clock = gtk_widget_get_frame_clock(dialog.cast()) else { return }
+    var isMoved = false
+    dialog.onKey { key in
+      isMoved = isMoved || ![GDK_KEY_Return, GDK_KEY_KP_Enter, GDK_KEY_space].contains(Int32(key))
+      return false
+    }
+    // The layout is known when it was painted, and changes with the size of the window.
+    GTKObject(retaining: UnsafeMutableRawPointer(clock)).connect("after-paint") { [weak dialog] in
+      guard !isMoved, let dialog, let button = dialog.shownButton(label: label) else { return }
+      if gtk_window_get_focus(dialog.cast()).map(UnsafeMutableRawPointer.init) != button.raw {
+        button.focus()
+      }
+    }
+  }
+}
+
+extension Widget {
+  /// The button in it that has this text and can be seen.
+  fileprivate func shownButton(label: String) -> Widget? {
+    guard gtk_widget_get_mapped(cast()) != 0 else { return nil }
+    if g_type_check_instance_is_a(cast(), gtk_button_get_type()) != 0,
+      gtk_button_get_label(cast()).map({ String(cString: $0) }) == label
+    {
+      return self
+    }
+    var child = gtk_widget_get_first_child(cast())
+    while let widget = child {
+      if let button = Widget(retaining: widget).shownButton(label: label) { return button }
+      child = gtk_widget_get_next_sibling(widget)
+    }
+    return nil
   }
 }
