@@ -12,6 +12,10 @@ def base64url(value):
     return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
 
 
+def decoded(text):
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+
+
 def token_response(uid, username, tenant, scope, name, client=CLIENT, foci=None):
     now = int(time.time())
     claims = {
@@ -27,10 +31,13 @@ def token_response(uid, username, tenant, scope, name, client=CLIENT, foci=None)
     return response | ({"foci": foci} if foci else {})
 
 
-def add(cache, client, tenant, scope, response):
+def add(cache, client, authority, scope, response):
+    """Adds a response of an authority; a tenant alone is one of the public cloud."""
+    if "/" not in authority:
+        authority = f"{HOST}/{authority}"
     cache.add({
         "client_id": client, "scope": scope.split(), "response": response, "params": {}, "data": {},
-        "token_endpoint": f"https://{HOST}/{tenant}/oauth2/v2.0/token", "environment": HOST,
+        "token_endpoint": f"https://{authority}/oauth2/v2.0/token", "environment": authority.split("/")[0],
     })
 
 

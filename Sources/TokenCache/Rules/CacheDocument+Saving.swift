@@ -60,7 +60,7 @@ extension CacheDocument {
     let others = newestFirst(Array(accessTokens.values) + Array(idTokens.values) + Array(accounts.values))
     let tenant = (records.accessToken ?? records.idToken)?.tenant
     let realm = others.lazy.compactMap { $0.string("realm") }.first { realm in
-      !Tenant.namesMany(realm) && Tenant.resolve(realm: realm, homeAccountID: records.homeAccountID) == tenant
+      Tenant.resolve(realm: realm, homeAccountID: records.homeAccountID) == tenant
     }
     let host = (refreshTokens + others).first?.string("environment") ?? clouds.preferredCache(of: cloud)
     return records.spelled(host: host, realm: realm)
