@@ -64,10 +64,12 @@ extension RecordSummary {
     }
   }
 
-  /// What a column says of a token's end.
+  /// What a column says of a token's end, or its state where time is left and the token serves no call all the same.
   package static func expiry(_ end: Date?, _ state: State?, at now: Date) -> String {
-    if state == .unusable { return State.unusable.rawValue }
-    return end.map { TimeLeft(until: $0, at: now).abbreviation } ?? "-"
+    guard let end else { return "-" }
+    let left = TimeLeft(until: end, at: now)
+    if let state, state == .unusable || state == .expired && !left.isExpired { return state.rawValue }
+    return left.abbreviation
   }
 
   fileprivate init(key: String, _ account: AccountRecord) {

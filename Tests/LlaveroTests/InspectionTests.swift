@@ -78,7 +78,7 @@ struct InspectionTests {
     #expect(Set(records.compactMap { $0["id"]?.stringValue?.count }) == [12])
     let table = try tool("list").standardOutput
     #expect(table.split(separator: "\n").count == 11)
-    #expect(table.contains(/User.Read Mail.Read +[0-9]+ y left/))
+    #expect(table.contains(/User.Read Mail.Read +expired/))
     #expect(table.contains(/Calendars.Read +[0-9]+ d ago/))
   }
 

@@ -199,6 +199,31 @@ struct SignInTests {
     for client in [[], ["--client", Sample.mail]] { try tool(["status"] + client).exits(0) }
   }
 
+  @Test(
+    .fault("not served"),
+    arguments: [("ext_cache_key", "x", "unusable"), ("expires_on", Sample.future, "expired")])
+  func `With tokens alone that serve no call no account is signed in, until a login brings one that does`(
+    _ name: String, _ value: String, _ state: String
+  ) throws {
+    let tool = try Tool.signedIn()
+    var cache = try #require(try tool.exported().objectValue)
+    cache["RefreshToken"] = nil
+    cache["AccessToken"] = .object(
+      try #require(cache["AccessToken"]?.objectValue).mapValues { token in
+        .object((token.objectValue ?? [:]).merging([name: .string(value)]) { $1 })
+      })
+    try tool("clear", "--all", "--yes").exits(0)
+    try tool.load(String(decoding: JSONEncoder().encode(cache), as: UTF8.self))
+
+    #expect(try tool("status").exits(3, saying: "No account is signed in").standardOutput.contains(state))
+    let status = try tool("status", "--json").exits(3, code: "not_signed_in").json
+    let tokens = status["accounts"]?[0]?["tokens"]?.arrayValue ?? []
+    #expect(!tokens.isEmpty && tokens.allSatisfy { $0.objectValue?["state"] == .string(state) })
+    try tool("token").exits(3)
+    #expect(try tool.shell("$0 status || $0 login").status == 0)
+    for command in ["status", "token"] { try tool(command).exits(0) }
+  }
+
   @Test func `A locked keyring is reported before the sign-in`() throws {
     let tool = try Tool.atLab(on: PrivateKeyring())
     try tool.keyring.lockCollection()
