@@ -103,12 +103,18 @@ struct StrayItemsTests {
 
   @Test(.fault("left behind")) func `An item that is still there after its removal is reported`() async throws
   {
-    let item = FakeService.collection + "/1"
-    let service = try FakeService([
-      "SearchItems": .reply([.objectPaths([item]), .objectPaths([])]),
-      "GetAll": .item(fixture.attributes(shard)), "Delete": .reply([.objectPath("/")]),
-    ])
-    let store = service.store()
+    let found = FakeService.Answer.found([FakeService.collection + "/1"])
+    func service(_ search: FakeService.Answer) throws -> FakeService {
+      try FakeService([
+        "SearchItems": search, "GetAll": .item(fixture.attributes(shard)),
+        "Delete": .reply([.objectPath("/")]),
+      ])
+    }
+    // Another program may have written one meanwhile.
+    let written = try service(.inTurn(found, then: .inTurn(found, then: .found())))
+    #expect(try await written.store().remove(.everything, in: fixture.group) == 2)
+    let full = try service(found)
+    let store = full.store()
     let error = await expectCacheError(.refused) { try await store.remove(.everything, in: fixture.group) }
     #expect(error?.message.contains("still there") == true)
   }

@@ -128,6 +128,13 @@ import Testing
       #expect(lab.tokenRequestCount == requests + 1)
       try lab.demandClaims(ClaimsRequest())
       #expect(try await graph.me().displayName == "Alice Álvarez")
+
+      lab.setLifetimes(refreshToken: 0)
+      let account = try await client.acquireToken(InteractiveRequest(scopes: scopes)).account
+      var renewal = SilentRequest(scopes: scopes, account: account)
+      renewal.forceRefresh = true
+      let refusal = await #expect(throws: IdentityError.self) { try await client.acquireTokenSilent(renewal) }
+      #expect(refusal?.code == .interactionRequired)
     }
   }
 

@@ -186,6 +186,15 @@ struct LendTests {
       #expect(try await lending.curl("scope=User.Read")["token_type"] == "Bearer")
       #expect(lending.stop().contains { $0.hasSuffix("200, \(borrower)") })
     }
+
+    let asking = try Tool.signedIn(on: PrivateKeyring())
+    let desktop = try Self.desktop("no", on: asking.keyring, Pipe())
+    defer { desktop.end() }
+    let lending = try LendingTool(
+      asking, ["--scope", "User.Read", "--port", "0", "--ask"], lines: 2,
+      through: ["setsid", "--wait", "env", "LD_PRELOAD=\(library)"])
+    let refusal = try await lending.curl("scope=User.Read")
+    #expect("\(refusal)".contains("(NETLINK_SOCK_DIAG: Protocol not supported)"))
   }
 
   @Test(.fault("ten borrowers")) func `Ten concurrent borrowers cause one renewal`() async throws {

@@ -90,6 +90,29 @@ extension ApplicationTests {
       let application = try MSALPublicClientApplication(configuration: config)
       #expect(application.redirectUri.url.absoluteString == config.redirectUri)
       #expect(application.expirationBuffer == 0 && application.sliceParameters == ["slice": "test"])
+      #expect(application.component == nil)
+
+      let parameters = MSALInteractiveTokenParameters.userRead()
+      parameters.parentViewController = config
+      parameters.presentationStyle = .formSheet
+      parameters.webviewType = .wkWebView
+      parameters.customWebview = config
+      let webview = parameters.webviewParameters
+      #expect(webview.parentViewController === config && webview.customWebview as AnyObject? === config)
+      #expect(webview.presentationStyle == .formSheet && webview.webviewType == .wkWebView)
+    }
+
+    @Test(arguments: [
+      (.publicCloudInstance, "login.microsoftonline.com"), (.chinaCloudInstance, "login.chinacloudapi.cn"),
+      (.germanyCloudInstance, "login.microsoftonline.de"),
+      (.usGovernmentCloudInstance, "login.microsoftonline.us"),
+      (.franceCloudInstance, "login.sovcloud-identity.fr"), (.delosCloudInstance, "login.sovcloud-identity.de"),
+      (.govSGCloudInstance, "login.sovcloud-identity.sg"),
+    ] as [(MSALAzureCloudInstance, String)])
+    func `A cloud instance has its own cloud's host`(_ cloud: MSALAzureCloudInstance, _ host: String) throws {
+      let authority = try MSALAADAuthority(
+        cloudInstance: cloud, audienceType: .azureADMultipleOrgsAudience, rawTenant: nil)
+      #expect(authority.url.host == host)
     }
 
     @Test(.fault("ADAL cache")) func `A provider for ADAL's cache is empty, and never calls its delegate`()

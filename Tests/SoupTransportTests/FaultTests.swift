@@ -321,9 +321,12 @@ extension TransportTests {
       #expect(server.connectionCount == 2)
     }
 
-    @Test(.conformance(63)) func `A POST whose connection breaks is not repeated`() async throws {
+    @Test(.conformance(63), arguments: [true, false])
+    func `A POST whose new connection breaks is not repeated`(isRepeatable: Bool) async throws {
       let server = try RawServer { connection in _ = connection.readRequest() }
-      _ = try await failure(makeTransport(), post(server.port, "a=1"), is: HTTPTransportError.connectionLost)
+      var request = post(server.port, "a=1")
+      request.isRepeatable = isRepeatable
+      _ = try await failure(makeTransport(), request, is: HTTPTransportError.connectionLost)
       #expect(server.connectionCount == 1)
     }
 

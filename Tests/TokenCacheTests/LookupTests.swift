@@ -168,6 +168,38 @@ struct LookupTests {
     #expect(try await test.refreshTokens(client: "unknown", environment: "login.microsoftonline.us").isEmpty)
   }
 
+  @Test func `The own tokens come before the family's, and those of another family last`() async throws {
+    try await test.load([
+      .alices("labelled", key: "a", family: "2", time: 300), .alices("shared", key: "b", family: "1", time: 200),
+      .alices("own", key: "c", time: 100),
+      .appMetadata(key: "m", client: TestCache.client, host: "login.windows.net", ["family_id": "1"]),
+    ])
+    #expect(try await test.refreshTokens() == ["own", "shared", "labelled"])
+  }
+
+  @Test(.fault("issuers"))
+  func `What is under a host alone serves an issuer's client since its latest ID token`() async throws {
+    let claims = #"{"iss":"https://h/one/","iat":200}"#
+    try await test.load([
+      .account(key: "account", host: "h"),
+      .idToken("e30.\(Data(claims.utf8).base64URL).", host: "h"),
+      .accessToken("before", host: "h", scopes: "A", cachedAt: 199, expiresOn: 2_000_000_000),
+      .accessToken("since", host: "h", scopes: "B", cachedAt: 200, expiresOn: 2_000_000_000),
+      .refreshToken("own", host: "h", family: "1"), .refreshToken("other's", client: "d", host: "h", family: "1"),
+    ])
+    var lookup = TokenLookup(homeAccountID: "u.t", environment: "h/one", clientID: "c")
+    lookup.issuer = "https://h/one"
+    for (scope, secret) in [("A", nil), ("B", "since")] {
+      lookup.scopes = ScopeSet(scope)
+      #expect(try await test.cache.accessToken(for: lookup)?.token.secret == secret)
+    }
+    #expect(try await test.cache.refreshTokens(for: lookup).map(\.secret) == ["own"])
+    // Without a path, what is there may be of the issuer with one.
+    (lookup.environment, lookup.issuer) = ("h", "https://h")
+    #expect(try await test.cache.accessToken(for: lookup) == nil)
+    #expect(try await test.cache.refreshTokens(for: lookup).isEmpty)
+  }
+
   @Test func `A client that is known to have no family tries none`() async throws {
     try await test.save(TestResponse(family: "1"))
     try await test.cache.save(
@@ -177,6 +209,9 @@ struct LookupTests {
       AppMetadata(clientID: "loner", environment: "login.windows.net", familyID: "1"))
     #expect(try await test.refreshTokens(client: "loner") == ["rt-1"])
     #expect(try await test.document.appMetadata.count == 2)
+    // As MSAL for Python writes it.
+    try await test.load([.appMetadata(key: "m", client: "stranger", host: "login.windows.net")])
+    #expect(try await test.refreshTokens(client: "stranger").isEmpty)
   }
 
   @Test func `A family that is known no more is forgotten`() async throws {

@@ -149,7 +149,7 @@ struct SaveTests {
       #expect(try await test.token(claims: claims.uppercased()) == nil)
       #expect(try await test.document.accessTokens.values.map(\.requestedClaims) == [claims])
     }
-    try await test.save(TestResponse(accessToken: "plain"))
+    try await test.save(TestResponse(scope: "User.Read Files.Read", accessToken: "plain"))
     #expect(try await test.document.accessTokens.values.map(\.requestedClaims) == [nil])
   }
 

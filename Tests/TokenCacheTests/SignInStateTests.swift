@@ -147,9 +147,10 @@ struct SignInStateTests {
     try writeAsBefore(["sign_in_state": "signed_out"], of: alice)
     var request = TokenRequest(environment: "login.windows.net", clientID: TestCache.client)
     request.isRenewal = true
-    await expectCacheError(.signedOut) { [request] in
+    let error = await expectCacheError(.signedOut) { [request] in
       try await test.cache.save(TestResponse(accessToken: "late").response, for: request)
     }
+    #expect(error?.advice == "Sign in again.")
   }
 
   @Test(arguments: 0...3)
