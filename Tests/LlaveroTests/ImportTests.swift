@@ -9,16 +9,20 @@ struct ImportTests {
   @Test(arguments: PeerCache.all)
   func `A cache of another library is imported unchanged`(_ fixture: PeerCache) throws {
     let text = String(decoding: fixture.data, as: UTF8.self)
-    let original = try JSONValue(text: text).withoutEmptySections
+    var original = try #require(try JSONValue(text: text).withoutEmptySections.objectValue)
+    // Bound tokens are stored, and exported to no program.
+    original["AccessToken"] = original["AccessToken"]?.objectValue.map { tokens in
+      .object(tokens.filter { $0.value["token_type"]?.stringValue?.lowercased() != "pop" })
+    }
     let first = try tool.json("import", fixture.url.path)
     #expect(first.keys == ["group", "kept", "saved"])
     #expect(first["kept"] == .integer(0))
-    #expect(try tool.exported() == original)
+    #expect(try tool.exported() == .object(original))
 
     let second = try tool.json("import", "-", input: text)
     #expect(second["saved"] == .integer(0))
     #expect(second["kept"] == first["saved"])
-    #expect(try tool.exported() == original)
+    #expect(try tool.exported() == .object(original))
   }
 
   @Test func `An import adds records, and prints how many`() throws {

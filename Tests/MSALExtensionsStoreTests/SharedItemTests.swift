@@ -104,7 +104,7 @@ struct SharedItemTests {
     )
     #expect(token.fields["last_modification_time"]?.stringValue != nil)
     #expect(after.accounts["1.t-\(host)-common"]?.fields["odd"] == "yes")
-    #expect(Array(after.accessTokens.keys) == ["1.t-\(host)-accesstoken-c-t-api://mine"])
+    #expect(Array(after.accessTokens.keys) == ["1.t-\(host)-accesstoken-c-common-api://mine"])
   }
 
   @Test func `A sign-in by another program ends a sign-out`() async throws {

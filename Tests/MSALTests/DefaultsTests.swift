@@ -102,13 +102,15 @@ extension ApplicationTests {
       #expect(webview.presentationStyle == .formSheet && webview.webviewType == .wkWebView)
     }
 
-    @Test(arguments: [
-      (.publicCloudInstance, "login.microsoftonline.com"), (.chinaCloudInstance, "login.chinacloudapi.cn"),
-      (.germanyCloudInstance, "login.microsoftonline.de"),
-      (.usGovernmentCloudInstance, "login.microsoftonline.us"),
-      (.franceCloudInstance, "login.sovcloud-identity.fr"), (.delosCloudInstance, "login.sovcloud-identity.de"),
-      (.govSGCloudInstance, "login.sovcloud-identity.sg"),
-    ] as [(MSALAzureCloudInstance, String)])
+    @Test(
+      arguments: [
+        (.publicCloudInstance, "login.microsoftonline.com"), (.chinaCloudInstance, "login.chinacloudapi.cn"),
+        (.germanyCloudInstance, "login.microsoftonline.de"),
+        (.usGovernmentCloudInstance, "login.microsoftonline.us"),
+        (.franceCloudInstance, "login.sovcloud-identity.fr"),
+        (.delosCloudInstance, "login.sovcloud-identity.de"),
+        (.govSGCloudInstance, "login.sovcloud-identity.sg"),
+      ] as [(MSALAzureCloudInstance, String)])
     func `A cloud instance has its own cloud's host`(_ cloud: MSALAzureCloudInstance, _ host: String) throws {
       let authority = try MSALAADAuthority(
         cloudInstance: cloud, audienceType: .azureADMultipleOrgsAudience, rawTenant: nil)

@@ -170,7 +170,8 @@ struct LookupTests {
 
   @Test func `The own tokens come before the family's, and those of another family last`() async throws {
     try await test.load([
-      .alices("labelled", key: "a", family: "2", time: 300), .alices("shared", key: "b", family: "1", time: 200),
+      .alices("labelled", key: "a", family: "2", time: 300),
+      .alices("shared", key: "b", family: "1", time: 200),
       .alices("own", key: "c", time: 100),
       .appMetadata(key: "m", client: TestCache.client, host: "login.windows.net", ["family_id": "1"]),
     ])
@@ -185,7 +186,8 @@ struct LookupTests {
       .idToken("e30.\(Data(claims.utf8).base64URL).", host: "h"),
       .accessToken("before", host: "h", scopes: "A", cachedAt: 199, expiresOn: 2_000_000_000),
       .accessToken("since", host: "h", scopes: "B", cachedAt: 200, expiresOn: 2_000_000_000),
-      .refreshToken("own", host: "h", family: "1"), .refreshToken("other's", client: "d", host: "h", family: "1"),
+      .refreshToken("own", host: "h", family: "1"),
+      .refreshToken("other's", client: "d", host: "h", family: "1"),
     ])
     var lookup = TokenLookup(homeAccountID: "u.t", environment: "h/one", clientID: "c")
     lookup.issuer = "https://h/one"
