@@ -105,8 +105,13 @@ import Testing
       lab.setLifetimes(accessToken: 600)
       let client = client(of: lab, signingInAs: "alice")
       let scopes = ["User.Read", "Mail.Read"]
+      // The lab evaluates its token continuously, and lets it last longer.
+      let capable = try ClaimsRequest(json: #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#)
+      let evaluated = try await client.acquireToken(InteractiveRequest(scopes: scopes, claims: capable))
       let signedIn = try await client.acquireToken(InteractiveRequest(scopes: scopes))
-      #expect(try #require(signedIn.expiresOn).timeIntervalSinceNow <= 600)
+      for result in [evaluated, signedIn] {
+        #expect(try #require(result.expiresOn).timeIntervalSinceNow <= 600)
+      }
       let graph = GraphClient(
         transport: lab.transport, cloud: try GraphCloud(baseURL: lab.graphURL),
         retries: GraphRetryPolicy(maximumTries: 1)
