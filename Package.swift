@@ -158,7 +158,7 @@ let package = Package(
       name: "llavero",
       dependencies: [
         "BrowserSignIn", "Configuration", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport",
-        "IdentityBroker", "IdentityClient", "Lending", "MSALExtensionsStore",
+        "IdentityBroker", "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
         "MicrosoftGraph", "Sealing", "SecretService", "SoupTransport", "TokenCache", argumentParser,
         httpTypes,
       ],

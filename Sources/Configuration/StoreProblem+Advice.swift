@@ -8,7 +8,7 @@ extension StoreProblem {
     case .edited: "The next write gives it the right ones."
     case .newerVersion: "It was left as it is; update llavero to read it."
     case .wrongKey: "It was left as it is; restore the whole store from one backup."
-    case .foreign, .damaged, .rolledBack, .missing: "It was left as it is."
+    case .foreign, .damaged, .rolledBack, .missing, .returned: "It was left as it is."
     }
   }
 }

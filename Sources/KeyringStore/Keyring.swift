@@ -236,9 +236,10 @@ final class Keyring: StoreBackend {
       }
     }
     let commonShard = ShardID(homeAccountID: nil, group: group)
+    let returned = try returnedItems(of: group).map(\.path)
     var (others, exact, common): ([ObjectPath], [ObjectPath], [ObjectPath]) = ([], [], [])
     for path in candidates {
-      if others.count + exact.count == limit { break }
+      if returned.count + others.count + exact.count >= limit { break }
       guard let item = try client.item(path, cancellable) else { continue }
       switch KeyringItem.kind(of: item, in: group) {
       case .shard(commonShard, isExact: true): common.append(path)
@@ -247,7 +248,55 @@ final class Keyring: StoreBackend {
       case .otherVersion, .foreign: if removal == .everything { others.append(path) }
       }
     }
-    return Array((others + exact + common).prefix(limit))
+    return Array((returned + others + exact + common).prefix(limit))
+  }
+
+  /// The items that were removed, and are back since KWallet ended before it wrote its file: it then has their labels and
+  /// secrets, and no attributes, so that no search for them finds any.
+  ///
+  /// Another program's item may be without attributes, too. So the label must be that of a shard, and what is in the item must
+  /// be empty or the records of the very account that the label names by its hash.
+  func returnedItems(
+    of group: KeychainGroup? = nil
+  ) throws(SecretServiceError) -> [(path: ObjectPath, group: KeychainGroup)] {
+    guard try client.isKWallet(cancellable) else { return [] }
+    var named: [ObjectPath: (group: KeychainGroup, beginning: String)] = [:]
+    for path in try search([:]) {
+      guard let item = try client.item(path, cancellable), item.ownAttributes.isEmpty,
+        let label = KeyringItem.parsedLabel(item.label), group == nil || label.group == group
+      else { continue }
+      named[path] = label
+    }
+    let secrets = try client.secrets(of: named.keys.sorted { $0.path < $1.path }, cancellable)
+    return secrets.compactMap { path, secret in
+      guard let label = named[path] else { return nil }
+      let copy = ShardCopy(path: path, secret: secret)
+      let shard = copy.document?.shard(in: label.group)
+      let isOurs = copy.isEmpty || shard.map(KeyringItem.beginning) == label.beginning
+      return isOurs ? (path, label.group) : nil
+    }
+  }
+
+  /// Whether a change reaches the disk only later.
+  func writesLater() throws(SecretServiceError) -> Bool { try client.isKWallet(cancellable) }
+
+  /// The collection in which an item of a group was last written; `nil` if that is this one. KeePassXC's default collection is
+  /// the database of the open tab.
+  func otherCollection(of group: KeychainGroup) throws(SecretServiceError) -> String? {
+    let collection = try collection()
+    // Not by the schema, which a collection that was never unlocked does not show.
+    let found = try client.search(
+      [Attribute.group: group.name, Attribute.version: KeyringItem.version], in: nil, cancellable)
+    guard found.unlocked.contains(where: { $0.collection != collection }) else { return nil }
+    var last: ItemProperties?
+    for path in found.unlocked {
+      guard let item = try client.item(path, cancellable), item.modified > last?.modified ?? 0 else {
+        continue
+      }
+      last = item
+    }
+    guard let last = last?.path.collection, last != collection else { return nil }
+    return try client.collection(named: last.lastElement, cancellable).label
   }
 
   private func search(_ attributes: [String: String]) throws(SecretServiceError) -> [ObjectPath] {

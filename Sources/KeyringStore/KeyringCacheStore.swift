@@ -65,6 +65,27 @@ public final class KeyringCacheStore: CacheStore {
     try await store.remove(removal, in: group)
   }
 
+  /// The items that were removed and are back, which no other call finds but ``remove(_:in:)``: KWallet ended before it wrote
+  /// the removal.
+  package func returnedItems() async throws(CacheError) -> [KeychainGroup: [StoreProblem]] {
+    let detail = "A removed item is back without its attributes: KWallet ended before it wrote the removal."
+    let found = try await store.run { (keyring) throws(SecretServiceError) in
+      try keyring.returnedItems().map(\.group)
+    }
+    return Dictionary(grouping: found) { $0 }
+      .mapValues { $0.map { _ in StoreProblem(.returned, shard: nil, detail: detail) } }
+  }
+
+  /// Whether a change that has returned is not on the disk yet.
+  package func writesLater() async throws(CacheError) -> Bool {
+    try await store.run { (keyring) throws(SecretServiceError) in try keyring.writesLater() }
+  }
+
+  /// The name of another collection, if a group was last written there and not in this one.
+  package func otherCollection(of group: KeychainGroup) async throws(CacheError) -> String? {
+    try await store.run { (keyring) throws(SecretServiceError) in try keyring.otherCollection(of: group) }
+  }
+
   /// Not by way of the generic store, whose code is not made for this backend: every lookup comes here.
   public func generation(of group: KeychainGroup) -> UInt64? { writers.generation(of: group) }
 }

@@ -47,6 +47,16 @@ enum KeyringItem {
 
   /// The name a person sees in the keyring's own program.
   static func label(_ shard: ShardID, of group: KeychainGroup) -> String {
-    "Llavero: \(group.name) (\(shard.rawValue.prefix(8)))"
+    "Llavero: \(group.name) (\(beginning(of: shard)))"
   }
+
+  /// The group and the beginning of the shard that a label names; `nil` for another label.
+  static func parsedLabel(_ label: String) -> (group: KeychainGroup, beginning: String)? {
+    guard let match = label.wholeMatch(of: /Llavero: (.+) \(([0-9a-f]{8})\)/),
+      let group = try? KeychainGroup(String(match.output.1))
+    else { return nil }
+    return (group, String(match.output.2))
+  }
+
+  static func beginning(of shard: ShardID) -> String { String(shard.rawValue.prefix(8)) }
 }

@@ -17,6 +17,8 @@ struct ShardCopy {
   /// Why it cannot be read.
   let damage: CacheError?
 
+  var isEmpty: Bool { document == nil && damage == nil }
+
   init(path: ObjectPath, isExact: Bool = true, modified: UInt64 = 0, secret: SecretBytes) {
     self.path = path
     self.isExact = isExact

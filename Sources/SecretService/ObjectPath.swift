@@ -17,8 +17,21 @@ extension ObjectPath: CustomStringConvertible {
 extension ObjectPath {
   package var lastElement: String { path.split(separator: "/").last.map(String.init) ?? path }
 
+  /// The last element as gnome-keyring named it: other bytes than letters and digits are `_` and two hexadecimal digits.
+  var unescapedName: String {
+    var parts = lastElement.split(separator: "_", omittingEmptySubsequences: false).map { Array($0.utf8) }
+    let first = parts.removeFirst()
+    let rest = parts.flatMap { part -> [UInt8] in
+      guard let byte = UInt8(String(decoding: part.prefix(2), as: UTF8.self), radix: 16) else {
+        return [UInt8(ascii: "_")] + part
+      }
+      return [byte] + part.dropFirst(2)
+    }
+    return String(decoding: first + rest, as: UTF8.self)
+  }
+
   /// The collection of this item.
-  var collection: ObjectPath {
+  package var collection: ObjectPath {
     ObjectPath(path: String(path.dropLast(lastElement.utf8.count + 1)), owner: owner)
   }
 }

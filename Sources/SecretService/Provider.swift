@@ -51,18 +51,73 @@ package struct Provider: Sendable {
   /// Whether it is GNOME's, which asks for passwords through a prompter of its own.
   package var isGnomeKeyring: Bool { name == "gnome-keyring-daemon" }
 
+  package var isKWallet: Bool { Self.kwallets.contains(name) }
+
   /// Whether it was started without a display and would not report that: KWallet and oo7 then wait for minutes. Other
   /// services dismiss at once a prompt that they cannot show.
   var cannotPrompt: Bool {
-    ["kwalletd5", "kwalletd6", "ksecretd", "oo7-daemon"].contains(name) && !hasDisplay
+    (isKWallet || name == "oo7-daemon") && !hasDisplay
   }
 
   /// Whether it or this process was started on a display.
   package var hasDisplay: Bool {
-    let variables = Self.strings(in: "/proc/\(process)/environ") + processEnvironment().map { "\($0)=\($1)" }
-    return variables.contains { variable in
-      ["WAYLAND_DISPLAY=", "DISPLAY="].contains { variable.hasPrefix($0) && variable != $0 }
+    [variables, processEnvironment()].contains { variables in
+      ["WAYLAND_DISPLAY", "DISPLAY"].contains { variables[$0]?.isEmpty == false }
     }
+  }
+
+  /// The session bus that it was started with; `nil` where that cannot be seen, such as of a program with capabilities of its own.
+  package var busAddress: String? { variables["DBUS_SESSION_BUS_ADDRESS"] }
+
+  /// The other processes of this user that run the same program on the same files. Each of them overwrites what another saves.
+  package var rivals: [Provider] {
+    Self.running(besides: self).filter { $0.name == name }
+  }
+
+  /// The programs of this user that keep their collections in the data directory of another process.
+  static func running(besides other: Provider) -> [Provider] {
+    let programs = kwallets + ["gnome-keyring-daemon", "oo7-daemon"]
+    let directory = other.identityOfDataDirectory
+    return ProcessStatus.ofThisUser.map { Provider(process: UInt32($0)) }.filter { provider in
+      guard provider.process != other.process, programs.contains(provider.name) else { return false }
+      let its = provider.identityOfDataDirectory
+      return its == nil || directory == nil || its == directory
+    }
+  }
+
+  /// The file of a collection of gnome-keyring that has no password, so that everything is in plaintext there; `nil` for others,
+  /// and where that cannot be seen.
+  package func plaintextFile(of collection: ObjectPath) -> String? {
+    guard isGnomeKeyring, let directory = dataDirectory ?? Self(process: UInt32(getpid())).dataDirectory
+    else { return nil }
+    let path = "\(directory)/keyrings/\(collection.unescapedName).keyring"
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    let beginning = Array("[keyring]".utf8)
+    var bytes = beginning.map { _ in 0 as UInt8 }
+    return pread(file, &bytes, bytes.count, 0) == bytes.count && bytes == beginning ? path : nil
+  }
+
+  private static let kwallets = ["kwalletd5", "kwalletd6", "ksecretd"]
+
+  /// The XDG data directory of its user.
+  private var dataDirectory: String? {
+    let variables = variables
+    return variables["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+      ?? variables["HOME"].map { $0 + "/.local/share" }
+  }
+
+  /// The same directory has the same, also where a container has it at another path.
+  private var identityOfDataDirectory: String? {
+    guard let path = dataDirectory else { return nil }
+    var status = stat()
+    return stat("/proc/\(process)/root\(path)", &status) == 0 ? "\(status.st_dev) \(status.st_ino)" : path
+  }
+
+  /// The environment that it was started with; empty where that cannot be seen.
+  private var variables: [String: String] {
+    let pairs = Self.strings(in: "/proc/\(process)/environ").map { $0.split(separator: "=", maxSplits: 1) }
+    return Dictionary(pairs.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { first, _ in first }
   }
 
   private static func strings(in file: String) -> [String] {

@@ -156,6 +156,13 @@ extension SecretServiceConnection {
     return paths.isSubset(of: unlocked + later)
   }
 
+  /// Whether the service is KWallet, by its names on the bus.
+  package func isKWallet(_ cancellable: Cancellable) throws(SecretServiceError) -> Bool {
+    try session(cancellable).owns(["org.kde.ksecretd"] + Self.walletPrograms, cancellable)
+  }
+
+  private static let walletPrograms = ["org.kde.kwalletd6", "org.kde.kwalletd5"]
+
   /// Whether the service is KWallet and the collection an open wallet.
   ///
   /// Since KDE Frameworks 6.14 the service is ksecretd, and another program, kwalletd6, knows which wallets are open. It
@@ -172,13 +179,9 @@ extension SecretServiceConnection {
         return reply?.first?.boolean == true
       }
     }
-    func program(_ name: String) -> String? {
-      // Not callBus, for which a name without an owner is the end of the service.
-      try? session.bus.ask("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
-    }
     if isOpen(session.owner) { return true }
-    guard program("org.kde.ksecretd") == session.owner else { return false }
-    return ["org.kde.kwalletd6", "org.kde.kwalletd5"].compactMap(program).contains(where: isOpen)
+    guard session.owns(["org.kde.ksecretd"], cancellable) else { return false }
+    return Self.walletPrograms.compactMap { session.owner(of: $0, cancellable) }.contains(where: isOpen)
   }
 
   private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
@@ -188,8 +191,10 @@ extension SecretServiceConnection {
       guard let path = reply[0].string else { throw .malformedAnswer("ReadAlias") }
       return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
     }
-    guard let path else { throw .noSuchCollection(Self.defaultAlias) }
-    return path
+    if let path { return path }
+    if try isKWallet(cancellable) { throw .noWallet }
+    let isKeePassXC = try session(cancellable).owns(["org.keepassxc.KeePassXC.MainWindow"], cancellable)
+    throw isKeePassXC ? .noDatabase : .noSuchCollection(Self.defaultAlias)
   }
 
   /// Retries `find` for up to a second: oo7 has the service's name before it has collections.

@@ -82,7 +82,7 @@ extension SecretServiceConnection {
         // The second try has a new session.
         isSecondTry = true
         continue
-      } catch .refused(let name, let message) where name == "org.freedesktop.DBus.Error.InvalidArgs" {
+      } catch .refused(let name, let message) where name == ServiceSession.invalidArguments {
         // KWallet refuses the whole call for one item that is gone.
         var present: [ObjectPath] = []
         for path in paths where try isLocked(path, session, cancellable) != nil { present.append(path) }

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 import GLibSupport
+import Glibc
 
 /// Why a call to the Secret Service failed.
 ///
@@ -10,10 +11,17 @@ public enum SecretServiceError: LocalizedError, Equatable, Sendable {
   case noSessionBus
   /// No program on the bus provides the Secret Service, and none can be started.
   case noSecretService
+  /// No program provides the Secret Service, and gnome-keyring would hang at its start: `XDG_RUNTIME_DIR` names this directory,
+  /// which does not exist.
+  case noRuntimeDirectory(String)
   /// The service refuses to encrypt secrets on the bus, and a plain session was not allowed.
   case encryptionRefused
   /// No collection has this name, which is `default` for the default collection.
   case noSuchCollection(String)
+  /// KWallet has no wallet for programs, as in the session in which the first one was made.
+  case noWallet
+  /// KeePassXC exposes no database to programs.
+  case noDatabase
   /// The collection or item is locked, and no prompt was allowed.
   case collectionLocked
   /// The collection is unlocked, but these items are not, and no prompt was allowed. By default KeePassXC asks before a
@@ -44,8 +52,11 @@ extension SecretServiceError: CustomStringConvertible {
     switch self {
     case .noSessionBus: "There is no D-Bus session bus."
     case .noSecretService: "No Secret Service (keyring) is running, and none could be started."
+    case .noRuntimeDirectory(let directory): "XDG_RUNTIME_DIR names \(directory), which does not exist."
     case .encryptionRefused: "The keyring refuses to encrypt secrets on the bus."
     case .noSuchCollection(let name): "The keyring has no collection named \(name)."
+    case .noWallet: "KWallet offers no wallet."
+    case .noDatabase: "KeePassXC exposes no database."
     case .collectionLocked: "The keyring is locked."
     case .itemsLocked: "The keyring is unlocked, but asks before a program may read these items."
     case .promptRequired: "The keyring wants to ask the user first."
@@ -67,13 +78,21 @@ extension SecretServiceError: CustomStringConvertible {
   public var advice: String? {
     switch self {
     case .noSessionBus:
-      "Run inside a desktop session, or start a bus with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS."
+      Self.busAdvice
     case .noSecretService:
       "Install and start a keyring: gnome-keyring, KWallet, KeePassXC or oo7."
+    case .noRuntimeDirectory:
+      "Unset XDG_RUNTIME_DIR, or set it to a directory of your own that exists. Outside of a login, "
+        + "\"loginctl enable-linger\" makes one."
     case .encryptionRefused:
-      "Use another keyring, such as gnome-keyring. Allow a plain session only if no other program can read the bus."
+      "KWallet needs the package libqca-qt6-plugins (kwalletd5: libqca-qt5-2-plugins). Or use another keyring. "
+        + "Allow a plain session only if no other program can read the bus."
     case .noSuchCollection("default"):
       "Log in to the desktop once, or create a login keyring with the keyring's own program."
+    case .noWallet:
+      "KWallet offers a wallet from its next start on. Make one with its own program, then log out and in."
+    case .noDatabase:
+      "Open a database in KeePassXC, and expose a group: Database Settings, Secret Service Integration."
     case .noSuchCollection:
       "Use the default collection, or create this one with the keyring's own program."
     case .collectionLocked, .promptRequired:
@@ -96,5 +115,22 @@ extension SecretServiceError: CustomStringConvertible {
     case .cancelled, .refused, .malformedAnswer:
       nil
     }
+  }
+}
+
+extension SecretServiceError {
+  /// How to get to a session bus. A new bus starts a keyring of its own, which must not run beside another on the same files.
+  private static var busAdvice: String {
+    let login = "/run/user/\(geteuid())/bus"
+    let providers = Provider.running(besides: Provider(process: UInt32(getpid())))
+    let address =
+      access(login, F_OK) == 0 ? "unix:path=\(login)" : providers.lazy.compactMap(\.busAddress).first
+    if let address, address != processEnvironment()["DBUS_SESSION_BUS_ADDRESS"] {
+      return "Use the bus of your session: export DBUS_SESSION_BUS_ADDRESS=\(shellQuoted(address))"
+    }
+    if let provider = providers.first {
+      return "Use the bus of the session in which \(provider.name) runs (process \(provider.process))."
+    }
+    return "Run in a desktop session or, if you have none, in a shell with a bus: dbus-run-session -- bash."
   }
 }

@@ -23,7 +23,6 @@ final class ServiceSession: Sendable {
   /// What the service has made a prompt for that was not shown, by the paths: it keeps each as long as this connection.
   let unshown = Mutex<Set<Set<String>>>([])
   private let hasFailed = Atomic(false)
-  private let changes = Mutex<(burst: ContinuousClock.Instant, last: ContinuousClock.Instant)?>(nil)
 
   /// Connects to the bus and finds the service. Call ``open(allowsPlain:_:)`` next.
   init(busAddress: String?, _ cancellable: Cancellable) throws(SecretServiceError) {
@@ -44,11 +43,17 @@ final class ServiceSession: Sendable {
       do throws(SecretServiceError) {
         session = try encryptedSession(opening: cancellable)
       } catch .refused {
-        // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
-        session = try encryptedSession(opening: cancellable)
+        do throws(SecretServiceError) {
+          // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
+          session = try encryptedSession(opening: cancellable)
+        } catch .refused(Self.invalidArguments, _) {
+          // KWallet lacks its plugin for encryption. libsecret requests a plain session after another error alone.
+          guard allowsPlain else { throw .encryptionRefused }
+          session = try plainSession(opening: cancellable)
+        }
       }
       // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
-      guard allowsPlain || session.algorithms != "plain" else { throw .encryptionRefused }
+      guard allowsPlain || session.algorithms != EncryptedSession.plain else { throw .encryptionRefused }
       return session
     }
     encrypted.withLock { $0 = result }
@@ -130,35 +135,22 @@ final class ServiceSession: Sendable {
     return error
   }
 
-  /// Changes an item, when its turn has come.
-  ///
-  /// KeePassXC saves its file 150 ms after a change, and crashes on another change while it writes. So changes come in
-  /// bursts that end before that, with time to save in between; a database takes a second to open by default, and as long
-  /// to be saved. That time begins with the end of a change, which may have waited for a prompt.
+  /// Changes an item, when its turn has come: see ``ChangePace``.
   func change<T>(_ body: () throws(SecretServiceError) -> T) throws(SecretServiceError) -> T {
-    let start = awaitTurnToChange()
-    defer {
-      if isKeePassXC.load(ordering: .relaxed) {
-        changes.withLock { $0 = (burst: $0?.burst ?? start, last: .now) }
-      }
-    }
+    let pace = ChangePace()
+    let start = pace.begin(isKeePassXC: isKeePassXC.load(ordering: .relaxed))
+    defer { if isKeePassXC.load(ordering: .relaxed) { pace.end(start) } }
     return try body()
   }
 
-  /// - Returns: When the change may begin: now.
-  private func awaitTurnToChange() -> ContinuousClock.Instant {
-    let (burst, pause) = (Duration.milliseconds(100), Duration.milliseconds(1500))
-    return changes.withLock { changes in
-      let now = ContinuousClock.now
-      guard let (began, last) = changes else { return now }
-      if now - last < pause {
-        guard now - began > burst else { return now }
-        g_usleep(UInt((last + pause - now) / .microseconds(1)) + 1)
-      }
-      let start = ContinuousClock.now
-      changes = (burst: start, last: start)
-      return start
-    }
+  /// Whether the service's program also has one of these names on the bus. A sandbox may hide names.
+  func owns(_ names: [String], _ cancellable: Cancellable) -> Bool {
+    names.contains { owner(of: $0, cancellable) == owner }
+  }
+
+  func owner(of name: String, _ cancellable: Cancellable) -> String? {
+    // Not callBus, for which a name without an owner is the end of the service.
+    try? bus.ask("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
   }
 
   /// Throws unless the service itself replies. gnome-keyring takes its objects off the bus, one by one, before
@@ -171,6 +163,8 @@ final class ServiceSession: Sendable {
   /// zeros in the key exchange, so that about one of 256 sessions between them has two keys.
   static let undecodable = SecretServiceError.malformedAnswer("GetSecrets")
 
+  static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+
   /// The unique name of the running service, which the bus starts if it can.
   private static func findOwner(
     _ bus: BusConnection, _ cancellable: Cancellable
@@ -180,8 +174,9 @@ final class ServiceSession: Sendable {
     func owner() throws(GLibError) -> String? {
       try bus.ask("GetNameOwner", [.string(name)], reply: "(s)", cancellable)?.string
     }
+    if let owner = try? owner() { return owner }
+    if let directory = RuntimeDirectory.missing() { throw .noRuntimeDirectory(directory) }
     do throws(GLibError) {
-      if let owner = try? owner() { return owner }
       _ = try bus.ask("StartServiceByName", [.string(name), .uint32(0)], reply: "(u)", cancellable)
       if let owner = try owner() { return owner }
       throw GLibError.unexplained
@@ -199,15 +194,29 @@ final class ServiceSession: Sendable {
       throw SecretServiceError(error, calling: "OpenSession", on: .service, cancellable)
     }
   }
+
+  private func plainSession(opening cancellable: Cancellable) throws(SecretServiceError) -> EncryptedSession {
+    let reply = try call(
+      "OpenSession", [.string(EncryptedSession.plain), .variant(.string(""))], reply: "(vo)", cancellable)
+    guard let path = reply[1].string else { throw .malformedAnswer("OpenSession") }
+    return EncryptedSession(plainAt: path)
+  }
 }
 
-/// libsecret's object, whose session encrypts secrets on the bus. It keeps the connection alive until it has stopped
-/// listening.
+/// A session in which secrets cross the bus, encrypted unless its algorithms are ``plain``: libsecret's, or a plain one of our
+/// own. libsecret's object keeps the connection alive until it has stopped listening.
 ///
 /// `@unchecked Sendable`: the object is only read once its session is open.
 final class EncryptedSession: @unchecked Sendable {
-  private let pointer: UnsafeMutablePointer<CLibsecret.SecretService>
-  private let bus: BusConnection
+  /// The algorithms of a session that does not encrypt.
+  static let plain = "plain"
+
+  private let service: (pointer: UnsafeMutablePointer<CLibsecret.SecretService>, bus: BusConnection)?
+  /// The session's path on the bus.
+  let path: String
+
+  /// A plain session that was opened.
+  fileprivate init(plainAt path: String) { (service, self.path) = (nil, path) }
 
   fileprivate init(
     _ bus: BusConnection, _ owner: String, _ cancellable: Cancellable
@@ -227,35 +236,44 @@ final class EncryptedSession: @unchecked Sendable {
         ("flags", .flags(0, type: secret_service_flags_get_type())),
       ])
     guard let object else { throw .unexplained }
-    self.bus = bus
-    pointer = object.assumingMemoryBound(to: CLibsecret.SecretService.self)
+    let pointer = object.assumingMemoryBound(to: CLibsecret.SecretService.self)
+    service = (pointer, bus)
     // libsecret's calls have no timeout of their own.
     try cancellable.enforcingDeadline { () throws(GLibError) in
       _ = try withGError { g_initable_init(OpaquePointer(object), cancellable.pointer, $0) }
       let isOpen = try withGError { secret_service_ensure_session_sync(pointer, cancellable.pointer, $0) }
       if isOpen == 0 { throw .unexplained }
     }
+    path =
+      secret_service_get_session_dbus_path(pointer).map { String(cString: $0) } ?? ServiceInterface.noPath
   }
 
-  deinit { g_object_unref(pointer) }
+  deinit { if let service { g_object_unref(service.pointer) } }
 
-  /// The algorithms of the session; `plain` when the service refused an encrypted one.
+  /// The algorithms of the session; ``plain`` when the service refused an encrypted one.
   var algorithms: String {
-    secret_service_get_session_algorithms(pointer).map { String(cString: $0) } ?? ""
-  }
-
-  var path: String {
-    let path = secret_service_get_session_dbus_path(pointer)
-    return path.map { String(cString: $0) } ?? ServiceInterface.noPath
+    guard let service else { return Self.plain }
+    return secret_service_get_session_algorithms(service.pointer).map { String(cString: $0) } ?? ""
   }
 
   /// The secret as it is sent in this session, of type `(oayays)`.
   func encode(_ secret: SecretBytes) -> Variant {
-    Variant(taking: secret_service_encode_dbus_secret(pointer, secret.value))
+    if let service {
+      return Variant(taking: secret_service_encode_dbus_secret(service.pointer, secret.value))
+    }
+    let bytes = secret.withUnsafeBytes { Variant.bytes($0) }
+    return .tuple([
+      .objectPath(path), .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), bytes,
+      .string(secret.contentType),
+    ])
   }
 
   /// `nil` for what the session's key does not decrypt.
   func decode(_ secret: Variant) -> SecretBytes? {
-    secret_service_decode_dbus_secret(pointer, secret.pointer).map(SecretBytes.init(taking:))
+    if let service {
+      return secret_service_decode_dbus_secret(service.pointer, secret.pointer).map(SecretBytes.init(taking:))
+    }
+    let members = secret.children
+    return members[2].withBytes { SecretBytes(copying: $0, contentType: members[3].string ?? "") }
   }
 }

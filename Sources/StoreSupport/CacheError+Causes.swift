@@ -11,7 +11,9 @@ extension CacheError {
     if case .noSuchCollection = error { error = .noSuchCollection(collection ?? "default") }
     let code: Code =
       switch error {
-      case .noSessionBus, .noSecretService, .noSuchCollection, .serviceGone: .unavailable
+      case .noSessionBus, .noSecretService, .noRuntimeDirectory, .noSuchCollection, .noWallet, .noDatabase,
+        .serviceGone:
+        .unavailable
       case .collectionLocked, .itemsLocked, .promptRequired: .locked
       case .promptDismissed, .noDisplay: .promptDismissed
       case .timedOut: .timedOut
@@ -54,8 +56,8 @@ extension PrivateFileError {
         + (variable.map { " Or set \($0) to a directory of your own." } ?? "")
         + " Where chmod has no effect (SMB, FAT), mount it with dir_mode=0700,file_mode=0600, or umask=077."
     case .notRegular(let path): return "See \"ls -ld \(shellQuoted(path))\"."
-    case .system(_, let path, let code):
-      let path = shellQuoted(path)
+    case .system(_, let file, let code):
+      let path = shellQuoted(file)
       let elsewhere = variable.map { " Or set \($0) to another directory." } ?? ""
       return switch code {
       case ENOSPC, EDQUOT:
@@ -63,13 +65,18 @@ extension PrivateFileError {
       case ENOLCK, EOPNOTSUPP, ENOSYS:
         "The file system gives no locks; see \"findmnt -T \(path)\" for how it was mounted.\(elsewhere)"
       case EROFS: "The file system is read-only: \"findmnt -T \(path)\".\(elsewhere)"
+      case EACCES where access(file, F_OK) != 0 && variable != nil: absence(variable)
       case EACCES, EPERM: "See \"ls -ld \(path)\": it must belong to you.\(elsewhere)"
       case EMFILE, ENFILE: "Raise the limit of open files (\"ulimit -n\")."
       case EIO: "Check the disk (\"journalctl -k\")."
       case ESTALE: "Try again."
-      case ENOENT, ENOTDIR, ELOOP: variable.map { "See that \($0) names a directory of your own." }
+      case ENOENT, ENOTDIR, ELOOP: absence(variable)
       default: nil
       }
     }
+  }
+
+  private func absence(_ variable: String?) -> String? {
+    variable.map { "Set \($0) to a directory of your own that exists, or unset it." }
   }
 }

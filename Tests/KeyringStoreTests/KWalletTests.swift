@@ -88,7 +88,7 @@ struct KWalletTests {
 
   @Test(.fault("KWallet")) func `A closed wallet is locked, never empty, and nothing asks`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
-    try fixture.logOut()
+    try fixture.keyring.closeWallet()
     try fixture.keyring.startDaemon(unlocked: false)
     for store in [fixture.store, fixture.otherStore()] {
       let log = try await fixture.keyring.logOfCalls {
@@ -106,7 +106,7 @@ struct KWalletTests {
   @Test(.fault("KWallet"))
   func `What was saved is there after KWallet was closed and started again`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
-    try fixture.logOut()
+    try fixture.keyring.closeWallet()
     await expectCacheError(.unavailable) { try await fixture.otherStore().groups() }
     try fixture.keyring.startDaemon()
     // The store that wrote, whose session is dead, and one that knows nothing yet.
@@ -118,7 +118,7 @@ struct KWalletTests {
   @Test(.fault("KWallet killed"))
   func `Killed within seconds of a save KWallet may forget it, but the store goes on`() async throws {
     let fixture = try await Fixture(.kwallet, saving: token)
-    try fixture.logOut()
+    try fixture.keyring.closeWallet()
     try fixture.keyring.startDaemon()
     try await fixture.cache.save(other)
     try fixture.keyring.restartDaemon()
@@ -137,17 +137,5 @@ struct KWalletTests {
     try await fixture.saveByProcesses(4, saves: 25, accounts: 3)
     // One for each account and one for what belongs to none.
     #expect(try await fixture.allItems().count == 4)
-  }
-}
-
-extension Fixture {
-  /// Has KWallet write and close the wallet, as it does at logout, and then ends it.
-  fileprivate func logOut() throws {
-    let cancellable = Cancellable(timeout: .seconds(120))
-    let bus = try BusConnection(address: keyring.busAddress, cancellable)
-    _ = try bus.call(
-      "org.freedesktop.secrets", "/modules/kwalletd5", "org.kde.KWallet", "close",
-      [.string("kdewallet"), .boolean(true)], reply: "(i)", cancellable)
-    keyring.killDaemon()
   }
 }

@@ -182,6 +182,47 @@ struct DoctorTests {
       .finds("sources", "ok", saying: "No cache of another program")
   }
 
+  @Test(.fault("no password"))
+  func `A collection without a password is a problem, and the other checks run`() throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    try keyring.makePlaintextCollection("login")
+    try keyring.startDaemon()
+    let tool = try Tool(on: keyring)
+    try tool.load()
+    let file = keyring.directory + "/data/keyrings/login.keyring"
+    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("secret-rt"))
+    try examine(tool).exits(1)
+      .finds("password", "problem", saying: "login has no password", file, "Change Password")
+      .finds("groups", "ok")
+    // Nothing was locked.
+    #expect(try tool.run(["groups"]).status == 0)
+  }
+
+  @Test(.fault("two keyrings"))
+  func `A second keyring on the same files is a warning, and no advice leads to one`() async throws {
+    let keyring = try PrivateKeyring()
+    let tool = try Tool(on: keyring)
+    let other = try PrivateKeyring(startingDaemon: false)
+    #expect(try examine(tool).states("secret_service") == ["ok"])
+    let environment = keyring.environment.merging(other.environment.filter { $0.key != "XDG_DATA_HOME" }) {
+      $1
+    }
+    let second = try Child(
+      "gnome-keyring-daemon", ["--foreground", "--components=secrets"], environment: environment)
+    defer { second.end() }
+    try await eventually { try examine(tool).states("secret_service") == ["ok", "warning"] }
+    try examine(tool)
+      .finds("secret_service", "ok", "warning", saying: "Another gnome-keyring-daemon", other.busAddress)
+    let report = try examine(
+      tool,
+      with: [
+        "DBUS_SESSION_BUS_ADDRESS": nil, "XDG_RUNTIME_DIR": home.path,
+        "XDG_DATA_HOME": keyring.directory + "/data",
+      ])
+    report.finds("session_bus", "problem", saying: "export DBUS_SESSION_BUS_ADDRESS=")
+    #expect(!report.text("session_bus").contains("dbus-run-session"))
+  }
+
   /// A group with two damaged entries, and two of other versions.
   private func damagedGroup() async throws -> Tool {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true), settings: ["HOME": home.path])

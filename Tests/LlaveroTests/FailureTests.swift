@@ -30,7 +30,10 @@ struct FailureTests {
     for address in [nil, "unix:path=/proc/nonexistent"] {
       try expect(
         1, "unavailable", advice: "dbus-run-session", of: tool,
-        with: ["DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": tool.files.path])
+        with: [
+          "DBUS_SESSION_BUS_ADDRESS": address, "XDG_RUNTIME_DIR": tool.files.path,
+          "XDG_DATA_HOME": tool.files.path,
+        ])
     }
   }
 

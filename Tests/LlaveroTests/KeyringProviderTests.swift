@@ -81,4 +81,112 @@ struct KeyringProviderTests {
     #expect(try await tool.items().isEmpty)
     #expect(try !tool("groups").standardOutput.contains(tool.group))
   }
+
+  @Test(
+    .fault("KWallet killed"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"),
+    arguments: [["clear", "--all", "--yes"], ["doctor", "--fix", "--yes"]])
+  func `What KWallet brings back after it was removed is removed again, and no item of another program`(
+    command: [String]
+  ) async throws {
+    let tool = try Tool(on: PrivateKeyring(provider: .kwallet))
+    let keyring = tool.keyring
+    try tool.load()
+    let client = SecretServiceClient(busAddress: keyring.busAddress)
+    let others = ["Llavero: \(tool.group) (01234567)", "Llavero: notes", "Another program's"]
+    let collection = try await client.collection().path
+    try await client.unlock(collection)
+    for label in others {
+      _ = try await client.create(
+        label: label, attributes: [:], secret: SecretBytes(copying: Array(Sample.alices.utf8)), in: collection
+      )
+    }
+    try keyring.closeWallet()
+    try keyring.startDaemon()
+    #expect(try tool("clear", "--all", "--yes").exits(0).standardError.contains("not on the disk yet"))
+    try keyring.restartDaemon()
+    func labels() async throws -> [String] {
+      let client = SecretServiceClient(busAddress: keyring.busAddress)
+      let collection = try await client.collection().path
+      try await client.unlock(collection)
+      var labels: [String] = []
+      for path in try await client.search([:], in: collection).unlocked {
+        labels.append(try await client.item(path).label)
+      }
+      return labels.sorted()
+    }
+    let before = try await labels()
+    #expect(before.count > others.count)
+    let report = try tool.examine().exits(1)
+    #expect(
+      report.text("groups").contains("\(before.count - others.count) items that were removed, and are back"))
+    try tool.run(command[0] == "doctor" ? command : tool.inGroup(command)).exits(0)
+    #expect(try await labels() == others.sorted())
+  }
+
+  @Test(
+    .fault("no collection"),
+    arguments: [
+      ("org.kde.kwalletd5", "offers no wallet", "log out and in"),
+      ("org.keepassxc.KeePassXC.MainWindow", "exposes no database", "expose a group"),
+    ])
+  func `A missing collection is explained by the keyring's kind`(
+    name: String, message: String, advice: String
+  ) throws {
+    let service = try FakeService(
+      ["ReadAlias": .reply([.objectPath("/")])], names: ["org.freedesktop.secrets", name])
+    let tool = try Tool(on: service.keyring)
+    try tool.run(["groups", "--allow-plain-session"]).exits(1, saying: message, advice)
+    try tool.examine(["--allow-plain-session"]).finds("collection", "problem", saying: message, advice)
+  }
+
+  @Test(.fault("KeePassXC saves"))
+  func `Commands in turn leave KeePassXC time to save`() throws {
+    let service = try FakeService([
+      "SearchItems": none, "CreateItem": .creationPrompt, "Prompt": .completion(.objectPath(Self.item)),
+      "GetSecrets": .secrets([:]),
+    ])
+    let tool = try Tool(on: service.keyring)
+    var counts: [Int] = []
+    for number in 0..<2 {
+      let cache = Sample.cache([Sample.account("\(number).t", "u\(number)@contoso.com")])
+      try tool(["import", "-", "--unlock", "--allow-plain-session"], input: cache).exits(0)
+      counts.append(service.timedCalls.count { $0.method == "CreateItem" })
+    }
+    let times = service.timedCalls.filter { $0.method == "CreateItem" }.map(\.time)
+    #expect(counts[0] > 0 && counts[1] > counts[0])
+    #expect(times[counts[0]] - times[counts[0] - 1] >= .milliseconds(1500))
+  }
+
+  @Test(.fault("other collection"))
+  func `Where no account is signed in, the collection is named in which the group was last written`() throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    // One without a password is open from the start.
+    try keyring.makePlaintextCollection("other")
+    try keyring.startDaemon()
+    let tool = try Tool(on: keyring)
+    let client = ["--client", Sample.mail]
+    #expect(try !tool(["token"] + client).exits(3).standardError.contains("--collection"))
+    try tool(["import", "-", "--collection", "other"], input: Sample.cache).exits(0)
+    try tool(["token"] + client).exits(
+      3, saying: "last written in the collection other", "--collection other")
+    #expect(try tool("list").exits(0).standardError.contains("--collection other"))
+    try tool.examine(with: ["LLAVERO_GROUP": tool.group])
+      .finds("collection", "ok", "warning", saying: "--collection other")
+    #expect(try !tool(["token", "--collection", "other"] + client).standardError.contains("last written"))
+  }
+
+  @Test(.fault("runtime dir"))
+  func `A runtime directory that does not exist is named at once`() throws {
+    let keyring = try PrivateKeyring(startingDaemon: false)
+    let tool = try Tool(on: keyring)
+    let missing = tool.files.path + "/missing"
+    try tool.run(["groups"], with: ["XDG_RUNTIME_DIR": missing])
+      .exits(1, saying: "XDG_RUNTIME_DIR names \(missing), which does not exist", "Unset XDG_RUNTIME_DIR")
+    try tool.examine(with: ["XDG_RUNTIME_DIR": missing])
+      .finds("lock_directory", "problem", saying: missing, "does not exist")
+      .finds("secret_service", "problem", saying: missing)
+    try keyring.startDaemon()
+    try tool("import", "-", input: Sample.cache, with: ["XDG_RUNTIME_DIR": missing])
+      .exits(1, saying: "Set XDG_RUNTIME_DIR to a directory of your own that exists")
+  }
 }

@@ -136,6 +136,22 @@ public final class PrivateKeyring: Sendable {
       [.objectPaths([provider.collection])], reply: "(aoo)", cancellable)
   }
 
+  /// Makes a collection without a password before gnome-keyring starts. It has it unlocked from then on.
+  public func makePlaintextCollection(_ name: String) throws {
+    mkdir(directory + "/data/keyrings", 0o700)
+    let header = "[keyring]\ndisplay-name=\(name)\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n"
+    try Self.write(header, to: directory + "/data/keyrings/\(name).keyring")
+  }
+
+  /// Has KWallet write and close the wallet, as it does at logout, and then ends it.
+  public func closeWallet() throws {
+    let (connection, cancellable) = try connect()
+    _ = try connection.call(
+      Self.serviceName, "/modules/kwalletd5", "org.kde.KWallet", "close",
+      [.string("kdewallet"), .boolean(true)], reply: "(i)", cancellable)
+    killDaemon()
+  }
+
   /// Unlocks with the password and without a prompt, through an interface that only gnome-keyring has.
   public func unlockCollection() throws {
     let (connection, cancellable) = try connect()

@@ -82,12 +82,42 @@ struct MalformedAnswerTests {
     #expect(service.calls.filter { $0 != "OpenSession" } == ["SearchItems"])
   }
 
-  @Test(.fault("session keys"))
-  func `A refused session is requested again, with another key`() async throws {
+  /// In the way of KWallet without its plugin, which grants a plain session.
+  @Test(.fault("session keys", "plain session"))
+  func `A refused session is requested again with another key, then a plain one if that is allowed`()
+    async throws
+  {
+    let refusal = FakeService.Answer.error("org.freedesktop.DBus.Error.InvalidArgs")
+    let service = try FakeService([
+      "SearchItems": .found([item]), "GetSecrets": .secrets([item: .secret([1, 2])]), "SetSecret": .reply([]),
+      "GetAll": .item([:]),
+    ])
+    service.setAnswer(
+      "OpenSession",
+      .computed {
+        let session = [.variant(.string("")), .objectPath(FakeService.session)] as [Variant]
+        return $0[0].string == "plain" ? .reply(session) : refusal
+      })
+    let client = SecretServiceClient(busAddress: service.keyring.busAddress)
+    await expectFailure(.encryptionRefused) { try await client.collection() }
+    #expect(service.calls == ["OpenSession", "OpenSession"])
+    let allowed = service.client()
+    let found = try #require(try await allowed.search([:]).unlocked.first)
+    #expect(try await allowed.bytes(of: found) == [1, 2])
+    let sent = Mutex<[Variant]>([])
+    service.setAnswer(
+      "SetSecret",
+      .computed { arguments in
+        sent.withLock { $0 = arguments }
+        return .reply([])
+      })
+    try await allowed.setSecret(SecretBytes(copying: [3, 4]), of: found)
+    let secret = try #require(sent.withLock(\.first)).children
+    #expect(secret[0].string == FakeService.session && secret[3].string == "text/plain")
+    #expect(secret[1].withBytes(Array.init).isEmpty && secret[2].withBytes(Array.init) == [3, 4])
+    service.setAnswer("OpenSession", refusal)
     let name = "org.freedesktop.DBus.Error.InvalidArgs"
-    let service = try FakeService(["OpenSession": .error(name)])
     await expectFailure(.refused(name: name, message: "fake")) { try await service.client().collection() }
-    #expect(service.calls.count { $0 == "OpenSession" } == 2)
   }
 
   @Test func `An unknown error is passed on with its name`() async throws {

@@ -51,7 +51,10 @@ extension Trouble {
       switch (error.code, error.underlyingError) {
       case (_, SecretServiceError.noSessionBus as SecretServiceError): ("No Session Bus", .doctor)
       case (_, SecretServiceError.noSecretService as SecretServiceError): ("No Keyring", .doctor)
-      case (_, SecretServiceError.noSuchCollection as SecretServiceError): ("No Keyring", .doctor)
+      case (_, SecretServiceError.noSuchCollection as SecretServiceError),
+        (_, SecretServiceError.noWallet as SecretServiceError),
+        (_, SecretServiceError.noDatabase as SecretServiceError):
+        ("No Keyring", .doctor)
       case (_, SecretServiceError.itemsLocked as SecretServiceError): ("The Keyring Asks First", .unlock)
       case (_, SecretServiceError.promptRequired as SecretServiceError): ("The Keyring Asks First", nil)
       case (_, is PassphraseDialog.Needed): ("The Store Is Locked", .unlock)
@@ -95,6 +98,7 @@ extension Trouble {
       case .wrongKey: "Another Key Is Needed"
       case .rolledBack: "An Older Version"
       case .missing: "Something Is Missing"
+      case .returned: "A Removed Entry Is Back"
       }
     self.init(
       title, problem.detail, advice: problem.advice, help: problem.remedy == .none ? nil : .removeDamaged)

@@ -65,6 +65,13 @@ extension Variant {
     array(of: "{sv}", entries.map { entry(.string($0.key), .variant($0.value)) })
   }
 
+  /// An array of type `ay`.
+  package static func bytes(_ bytes: UnsafeRawBufferPointer) -> Variant {
+    withVariantType("y") {
+      Variant(taking: g_variant_new_fixed_array($0, bytes.baseAddress, gsize(bytes.count), 1))
+    }
+  }
+
   package static func entry(_ key: Variant, _ value: Variant) -> Variant {
     Variant(taking: g_variant_new_dict_entry(key.pointer, value.pointer))
   }
@@ -103,6 +110,14 @@ extension Variant {
   /// The members of an array of strings or object paths.
   package var strings: [String]? {
     type == "as" || type == "ao" ? children.compactMap(\.string) : nil
+  }
+
+  /// Calls `body` with the members of an array of type `ay`, which are valid only until it returns.
+  package func withBytes<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+    var count: gsize = 0
+    let start = g_variant_get_fixed_array(pointer, &count, 1)
+    defer { withExtendedLifetime(self) {} }
+    return body(UnsafeRawBufferPointer(start: start, count: Int(count)))
   }
 
   package var dictionary: [String: String]? { entries("a{ss}", \.string) }

@@ -107,7 +107,7 @@ package final class PrivateDirectory: Sendable {
   /// Opens a file that only this user may use for reading and writing; makes it if it does not exist.
   ///
   /// - Returns: The descriptor, which the caller closes.
-  func open(_ name: String) throws(PrivateFileError) -> Int32 {
+  package func open(_ name: String) throws(PrivateFileError) -> Int32 {
     let file = openat(descriptor, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if file < 0 { throw errno == ELOOP ? .notPrivate(path: "\(path)/\(name)") : failure("open", name) }
     do {

@@ -21,6 +21,15 @@ package struct RuntimeDirectory: Equatable, Sendable {
     isShared = environment["SNAP"] == nil && access("/.flatpak-info", F_OK) != 0
   }
 
+  /// The directory that `XDG_RUNTIME_DIR` names, if it does not exist: no lock file can be made there, and gnome-keyring hangs
+  /// at its start.
+  package static func missing(_ environment: [String: String] = processEnvironment()) -> String? {
+    guard let directory = environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/"),
+      access(directory, F_OK) != 0
+    else { return nil }
+    return directory
+  }
+
   /// Opens a directory in this one; makes both if they do not exist. Both are checked: the owner of this one could
   /// replace what is in it.
   ///

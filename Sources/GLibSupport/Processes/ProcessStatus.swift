@@ -27,14 +27,24 @@ package struct ProcessStatus {
 
   /// The processes that have this number in a PID namespace below this one, such as a container's.
   package static func nested(numbered number: Int32) -> [Int32] {
+    all.filter { field("NSpid", of: $0).dropFirst().contains("\(number)") }
+  }
+
+  /// The visible processes of this user.
+  package static var ofThisUser: [Int32] {
+    all.filter { field("Uid", of: $0).dropFirst().first == "\(geteuid())" }
+  }
+
+  private static var all: [Int32] {
     let list = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard let all = try? PrivateDirectory.names(list, "/proc") else { return [] }
-    return all.compactMap(Int32.init).filter { process in
-      let text = (try? readFile("/proc/\(process)/status", limit: 1 << 16)) ?? []
-      let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("NSpid:") }
-      let numbers = line?.split(whereSeparator: \.isWhitespace).dropFirst(2) ?? []
-      return numbers.contains("\(number)")
-    }
+    return ((try? PrivateDirectory.names(list, "/proc")) ?? []).compactMap(Int32.init)
+  }
+
+  /// The words of a line of `/proc/PID/status`; none if the process has ended.
+  private static func field(_ name: String, of process: Int32) -> [Substring] {
+    let text = (try? readFile("/proc/\(process)/status", limit: 1 << 16)) ?? []
+    let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(name + ":") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().map(\.self) ?? []
   }
 
   /// Whether invisible processes may use a file: this process is in a PID namespace of its own, such as a container's, and

@@ -159,8 +159,8 @@ extension StoreProblem {
       CacheError(
         .rolledBack, "A part of the cache is not the current version: \(detail)",
         advice: "It was not changed.", remedy: remedy)
-    // What is missing may be written again.
-    case .duplicate, .edited, .foreign, .missing: nil
+    // What is missing may be written again, and what returned is no longer a part.
+    case .duplicate, .edited, .foreign, .missing, .returned: nil
     }
   }
 }

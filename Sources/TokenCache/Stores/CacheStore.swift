@@ -25,6 +25,8 @@ public struct StoreProblem: Sendable, Hashable {
     case rolledBack = "rolled_back"
     /// It was removed by something other than a store.
     case missing
+    /// It was removed, and is back without its attributes: the keyring ended before it wrote the removal. No read finds it.
+    case returned
   }
 
   /// What ``Removal/damaged`` does about it.
@@ -50,12 +52,12 @@ public struct StoreProblem: Sendable, Hashable {
   ///   - kind: The kind of problem.
   ///   - shard: The shard, if known.
   ///   - detail: One sentence without secrets or personal data.
-  ///   - remedy: The remedy (default: removal if it is damaged, else none).
+  ///   - remedy: The remedy (default: removal if it is damaged or returned, else none).
   public init(_ kind: Kind, shard: ShardID?, detail: String, remedy: Remedy? = nil) {
     self.kind = kind
     self.shard = shard
     self.detail = detail
-    self.remedy = remedy ?? (kind == .damaged ? .removal : .none)
+    self.remedy = remedy ?? ([.damaged, .returned].contains(kind) ? .removal : .none)
   }
 }
 

@@ -62,7 +62,8 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     let cache = try cache
     let snapshot = try await cache.snapshot()
     // Unreadable entries are removed with --all alone.
-    let problems = all ? [] : snapshot.problems
+    let hidden = try await cache.store.hiddenProblems(of: group)
+    let problems = all ? [] : snapshot.problems + hidden
     output.report(problems)
     let now = Date()
     let records = snapshot.document.listed(at: now)
@@ -77,7 +78,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       return id
     }
     let affected = records.filter { isAffected($0, account: account, at: now) }.map(\.summary)
-    let unreadable = all ? snapshot.problems.count(where: \.hidesRecords) : 0
+    let unreadable = all ? snapshot.problems.count(where: \.hidesRecords) + hidden.count : 0
     if affected.isEmpty, let client {
       try snapshot.checkComplete()
       let whose = self.account.map { " for \($0)" } ?? ""
@@ -105,6 +106,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
       throw error
     }
     try report(affected, unreadable, problems, now: now)
+    if !output.json { await cache.store.noteLateWrite() }
     // An unreadable part may hold more of the client's tokens.
     if client != nil, account == nil { try snapshot.checkComplete() }
   }

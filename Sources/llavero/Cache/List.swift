@@ -46,7 +46,11 @@ struct List: AsyncParsableCommand, GroupCommand {
       ])
     }
     output.report(snapshot.problems)
-    guard !records.isEmpty else { return Terminal.note("No records in \(group.name).") }
+    guard !records.isEmpty else {
+      Terminal.note("No records in \(group.name).")
+      if let hint = await collectionHint() { Terminal.note(printable(hint)) }
+      return
+    }
     Self.printTable(of: records, now: now, to: Terminal.output)
   }
 

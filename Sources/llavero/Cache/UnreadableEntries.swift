@@ -50,7 +50,8 @@ struct UnreadableEntries: Sendable {
     var entries = self
     while true {
       if !isConfirmed { try entries.confirm(advice: advice) }
-      guard let present = Self(try await store.read(.all, in: group).problems, in: group) else { return nil }
+      let problems = try await store.read(.all, in: group).problems + store.hiddenProblems(of: group)
+      guard let present = Self(problems, in: group) else { return nil }
       let isSame = present.problems == entries.problems
       entries = present
       if isConfirmed || isSame { break }

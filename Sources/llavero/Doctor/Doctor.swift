@@ -110,9 +110,13 @@ struct Doctor: AsyncParsableCommand {
     let keyring: [Check] = [.sessionBus, .service, .encryption, .prompt, .collection]
     let groups: [Check] = [.groups, .clock]
     // First, since groups cannot be fixed while the lock directory is open to others.
-    guard settings.kind.takesKey else { return [[.lockDirectory], keyring + [.probe] + groups] + others }
+    let password: [[Check]] = settings.usesKeyring ? [[.password]] : []
+    guard settings.kind.takesKey else {
+      return [[.lockDirectory], keyring + [.probe] + groups] + password + others
+    }
     let place: [Check] = [.secretPortal, .sealedFiles, .etcdCA, .etcd, .etcdRights, .etcdWatch]
-    return [(settings.usesKeyring ? keyring : []) + place + [.sealedKey, .sealedProbe] + groups] + others
+    return [(settings.usesKeyring ? keyring : []) + place + [.sealedKey, .sealedProbe] + groups] + password
+      + others
   }
 
   /// The checks of what is beside the store.

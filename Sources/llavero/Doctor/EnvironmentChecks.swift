@@ -6,6 +6,7 @@ import HTTPSupport
 import IdentityClient
 import Lending
 import MSALExtensionsStore
+import SecretService
 import SoupTransport
 import TokenCache
 
@@ -33,6 +34,9 @@ extension Check {
   }
 
   static let lockDirectory = Check(name: "lock_directory") { setup in
+    if let missing = RuntimeDirectory.missing(setup.environment) {
+      return .problem(SecretServiceError.noRuntimeDirectory(missing))
+    }
     let directory = RuntimeDirectory(environment: setup.environment)
     let path = directory.path
     let ownDirectory =

@@ -1,11 +1,13 @@
 import FoundationEssentials
+import KeyringStore
 import TokenCache
 
 extension Check {
   /// Checks the groups for entries that cannot be read or do not belong there.
   static let groups = Check(name: "groups") { setup in
     var findings: [Finding] = []
-    let groups = try await setup.store.groups()
+    let hidden = try await (setup.store as? KeyringCacheStore)?.returnedItems() ?? [:]
+    let groups = try await Set(setup.store.groups()).union(hidden.keys).sorted { $0.name < $1.name }
     for group in groups {
       let contents = try await setup.store.read(.all, in: group)
       // A look at a whole keyring does not read the attributes of each item.
@@ -13,6 +15,7 @@ extension Check {
       let exact = try await setup.store.read(.some(shards), in: group)
       let problems =
         contents.problems.filter { $0.kind != .edited } + exact.problems.filter { $0.kind == .edited }
+        + hidden[group, default: []]
       let misplaced = shards.count { exact.documents[$0] == nil }
       if misplaced > 0 {
         findings += .warning(
@@ -70,6 +73,10 @@ extension Check {
         advice:
           "Unless a backup was restored, another program writes there. Accept the current state: \(fixing)",
         remedy: removal)
+    case .returned:
+      return .problem(
+        "\(items) that were removed, and are back: KWallet ended before it wrote the removal.",
+        advice: "They may hold tokens. Remove them: \(fixing)", remedy: removal)
     case .wrongKey:
       return .problem(
         "\(items) that the key does not open: \(problems[0].detail)",

@@ -1,5 +1,6 @@
 import GLibSupport
 import IdentityClient
+import KeyringStore
 import SecretService
 import TokenCache
 
@@ -20,8 +21,7 @@ extension Check {
         ?? "DBUS_SESSION_BUS_ADDRESS is not set."
       return .problem(
         "There is no D-Bus session bus. \(reason)",
-        advice: "Run in a desktop session, or in a shell that has a bus: dbus-run-session -- bash. "
-          + Failure.setupAdvice)
+        advice: sentences(error.advice, Failure.setupAdvice))
     }
   }
 
@@ -31,20 +31,11 @@ extension Check {
       let name = [provider.name, await provider.version()].compactMap(\.self).joined(separator: " ")
       return .ok("\(name) offers the Secret Service (process \(provider.process)).") + provider.cautions
     } catch {
-      return .problem(error, advice: installation(error))
-    }
-  }
-
-  private static func installation(_ error: SecretServiceError) -> String? {
-    switch error {
-    case .noSecretService:
-      "Install one and log in again, for example: sudo apt-get install gnome-keyring. "
-        + Failure.setupAdvice
-    // KWallet encrypts by a plugin that Debian does not install with it.
-    case .refused(_, let message) where message.contains("libqca-ossl"):
-      "sudo apt-get install \(programFile("kwalletd6") == nil ? "libqca-qt5-2-plugins" : "libqca-qt6-plugins"), and "
-        + "log in again"
-    default: nil
+      guard error == .noSecretService else { return .problem(error) }
+      return .problem(
+        error,
+        advice: "Install one and log in again, for example: sudo apt-get install gnome-keyring. "
+          + Failure.setupAdvice)
     }
   }
 
@@ -54,12 +45,18 @@ extension Check {
       try connection.sessionAlgorithms(cancellable)
     }
     guard algorithms == "plain" else { return .ok("Secrets are encrypted on the bus (\(algorithms)).") }
+    // KWallet encrypts by a plugin that Debian does not install with it.
+    let plugin =
+      try await Provider(setup.client).isKWallet
+      ? "sudo apt-get install \(programFile("kwalletd6") == nil ? "libqca-qt5-2-plugins" : "libqca-qt6-plugins"), and "
+        + "log in again" : nil
     guard setup.options.allowsPlainSession else {
-      return .problem(SecretServiceError.encryptionRefused, advice: Failure.encryptionAdvice)
+      return .problem(SecretServiceError.encryptionRefused, advice: plugin ?? Failure.encryptionAdvice)
     }
     return .warning(
       "The keyring refuses encryption: secrets are plaintext on the bus.",
-      advice: "A program that can monitor this bus sees them. Use another keyring, such as gnome-keyring.")
+      advice: plugin
+        ?? "A program that can monitor this bus sees them. Use another keyring, such as gnome-keyring.")
   }
 
   static let prompt = Check(name: "prompt") { setup in
@@ -90,6 +87,7 @@ extension Check {
     do throws(SecretServiceError) {
       return try await lockState(setup)
     } catch {
+      // The other keyrings' errors have advice of their own.
       guard error == .noSuchCollection("default"), let provider = try? await Provider(setup.client) else {
         throw error
       }
@@ -103,11 +101,10 @@ extension Check {
     let name =
       setup.options.settings.collection == nil
       ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
-    guard collection.isLocked else { return .ok("\(name) is unlocked.") }
     do throws(SecretServiceError) {
       // Also without permission to prompt: KWallet reports an open wallet as locked.
-      try await client.unlock(collection.path, prompt: setup.options.prompt)
-      return .ok("\(name) is unlocked.")
+      if collection.isLocked { try await client.unlock(collection.path, prompt: setup.options.prompt) }
+      return .ok("\(name) is unlocked.") + (await otherCollection(setup))
     } catch  where error == .collectionLocked {
       let provider = try await Provider(client)
       guard try await obstacle(setup, provider) == nil else {
@@ -117,6 +114,28 @@ extension Check {
     return .warning(
       "\(name) is locked: its contents were not checked.",
       advice: "Let it ask for its password: " + setup.options.command(["doctor", "--unlock"]))
+  }
+
+  /// Finds the configured group in another collection: KeePassXC's default one is the database of the open tab.
+  private static func otherCollection(_ setup: CheckedSetup) async -> [Finding] {
+    let group = Settings.current.group ?? .default
+    guard let hint = await (setup.store as? KeyringCacheStore)?.collectionHint(group) else { return [] }
+    return .warning(hint, advice: nil)
+  }
+
+  /// Checks whether gnome-keyring encrypts the collection, by the beginning of its file. Locking it would show the same: one
+  /// without a password opens at once. But one with a password would then be locked for all programs.
+  static let password = Check(name: "password") { setup in
+    // Other checks report what goes wrong here.
+    guard let provider = try? await Provider(setup.client),
+      let collection = try? await setup.client.collection(named: setup.options.settings.collection),
+      let file = provider.plaintextFile(of: collection.path)
+    else { return [] }
+    return .problem(
+      "\(collection.label) has no password: its tokens are in plaintext in \(file).",
+      advice:
+        "Give it one in Seahorse (Change Password), log in again, and sign in again: copies of the file keep the old "
+        + "tokens. " + Failure.setupAdvice)
   }
 
   /// Checks that the keyring stores what it is given: writes, reads, changes and deletes an item of its own.
@@ -204,17 +223,24 @@ extension Provider {
 
   /// Warnings about known behaviour of the provider.
   fileprivate var cautions: [Finding] {
-    switch name {
-    case "kwalletd5", "kwalletd6", "ksecretd":
-      .warning(
+    var findings: [Finding] = []
+    if isKWallet {
+      findings += .warning(
         "KWallet writes to its file after five seconds without a change: a save is lost when it is killed before.",
         advice: "Log out or close the wallet before the machine is switched off.")
-    case "keepassxc":
-      .warning(
-        "KeePassXC can crash when several programs write at once while it saves after each change.",
-        advice: "If several do, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
-    default: []
+    } else if name == "keepassxc" {
+      findings += .warning(
+        "KeePassXC can crash when other programs write while it saves after a change: saves since then are lost.",
+        advice:
+          "If other programs write, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
     }
+    for rival in rivals {
+      let bus = rival.busAddress.map { ": export DBUS_SESSION_BUS_ADDRESS=\(shellQuoted($0))" } ?? ""
+      findings += .warning(
+        "Another \(name) of yours (process \(rival.process)) writes to the same files: each undoes what the other saves.",
+        advice: "Use one session bus, such as the other's, and end the keyring on the other bus\(bus)")
+    }
+    return findings
   }
 
   /// How to unlock it, or to make its first collection, where it cannot prompt.

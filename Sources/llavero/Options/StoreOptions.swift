@@ -1,6 +1,7 @@
 import ArgumentParser
 import GLibSupport
 import HTTPSupport
+import KeyringStore
 import Lending
 import Sealing
 import SecretService
@@ -165,6 +166,12 @@ extension GroupCommand {
   var cache: TokenCacheAccessor {
     get throws { TokenCacheAccessor(store: try store.store, group: group) }
   }
+
+  /// Where else the group's tokens are, for a command that found none.
+  func collectionHint() async -> String? {
+    guard store.socket == nil, let keyring = (try? store.store) as? KeyringCacheStore else { return nil }
+    return await keyring.collectionHint(group)
+  }
 }
 
 struct GroupOption: ParsableArguments {
@@ -172,6 +179,30 @@ struct GroupOption: ParsableArguments {
     name: .customLong("group"), help: ArgumentHelp(.group, "group"), completion: .groups,
     transform: { try KeychainGroup($0) })
   var named: KeychainGroup?
+}
+
+extension KeyringCacheStore {
+  /// The collection in which a group was last written, where that is another one.
+  func collectionHint(_ group: KeychainGroup) async -> String? {
+    guard let name = try? await otherCollection(of: group) else { return nil }
+    return "\(group.name) was last written in the collection \(name). To use it, add --collection "
+      + shellQuoted(name) + "."
+  }
+}
+
+extension CacheStore {
+  /// The problems of a group that no read finds.
+  func hiddenProblems(of group: KeychainGroup) async throws(CacheError) -> [StoreProblem] {
+    try await (self as? KeyringCacheStore)?.returnedItems()[group] ?? []
+  }
+
+  /// Says that a removal is not on the disk yet, where that is so.
+  func noteLateWrite() async {
+    guard (try? await (self as? KeyringCacheStore)?.writesLater()) == true else { return }
+    Terminal.note(
+      "This is not on the disk yet: KWallet writes after five seconds without a change. If it is killed before, what was "
+        + "removed is back.")
+  }
 }
 
 extension TokenCacheAccessor {

@@ -43,6 +43,13 @@ struct Failure: ToolError {
 
   var asFailure: Failure { self }
 
+  /// The same with more advice, before its own.
+  func adding(_ advice: String?) -> Failure {
+    var failure = self
+    failure.advice = sentences(advice, self.advice)
+    return failure
+  }
+
   /// Prints what went wrong to standard error and ends the process. `command` is the one that failed, once it is known.
   static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
     guard var failure = (error as? any ToolError)?.asFailure else { exit(withParserError: error) }

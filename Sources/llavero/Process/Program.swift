@@ -35,9 +35,16 @@ enum Program {
         try command.run()
       }
     } catch {
-      Failure.exit(with: error, of: parsed)
+      Failure.exit(with: await explained(error, of: parsed), of: parsed)
     }
     exit(EXIT_SUCCESS)
+  }
+
+  /// Adds to an error that no account is signed in where else the group's tokens are.
+  private static func explained(_ error: any Error, of command: (any ParsableCommand)?) async -> any Error {
+    guard error.isNotSignedIn, let failure = error as? Failure, let command = command as? any GroupCommand
+    else { return error }
+    return failure.adding(await command.collectionHint())
   }
 
   /// Passes the address that the desktop started the tool with to the "llavero login" that waits for it: one with an app's

@@ -66,6 +66,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
     for account in signedOut where !output.json {
       Terminal.out("Signed out \(printable(account.username ?? account.homeAccountID)).")
     }
+    if !signedOut.isEmpty, !output.json { await client.cache.store.noteLateWrite() }
     if let failure, failure.code == .cancelled { throw failure }
     // If no browser starts, the tokens are removed all the same, and each account's page is shown.
     for account in signedOut where browser {
