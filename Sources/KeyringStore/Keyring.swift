@@ -261,7 +261,7 @@ final class Keyring: StoreBackend {
   ) throws(SecretServiceError) -> [(path: ObjectPath, group: KeychainGroup)] {
     guard try client.isKWallet(cancellable) else { return [] }
     var named: [ObjectPath: (group: KeychainGroup, beginning: String)] = [:]
-    for path in try search([:]) {
+    for path in try client.items(of: collection(), cancellable) {
       guard let item = try client.item(path, cancellable), item.ownAttributes.isEmpty,
         let label = KeyringItem.parsedLabel(item.label), group == nil || label.group == group
       else { continue }

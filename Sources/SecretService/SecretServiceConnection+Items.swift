@@ -27,6 +27,15 @@ extension SecretServiceConnection {
     return try search()
   }
 
+  /// All items of a collection. KWallet finds those without attributes by no search.
+  package func items(of collection: ObjectPath, _ cancellable: Cancellable) throws(SecretServiceError)
+    -> [ObjectPath]
+  {
+    let session = try session(of: collection, cancellable)
+    return try session.property("Items", of: .collection(collection), \.strings, cancellable)
+      .map { ObjectPath(path: $0, owner: session.owner) }
+  }
+
   /// Reads the secrets of these items. An item that no longer exists is left out.
   /// - Throws: `.collectionLocked` if one of the items is locked, or was.
   package func secrets(

@@ -108,11 +108,13 @@ struct KeyringProviderTests {
       let client = SecretServiceClient(busAddress: keyring.busAddress)
       let collection = try await client.collection().path
       try await client.unlock(collection)
-      var labels: [String] = []
-      for path in try await client.search([:], in: collection).unlocked {
-        labels.append(try await client.item(path).label)
+      return try await client.perform { (connection, cancellable) throws(SecretServiceError) in
+        var labels: [String] = []
+        for path in try connection.items(of: collection, cancellable) {
+          if let item = try connection.item(path, cancellable) { labels.append(item.label) }
+        }
+        return labels.sorted()
       }
-      return labels.sorted()
     }
     let before = try await labels()
     #expect(before.count > others.count)
