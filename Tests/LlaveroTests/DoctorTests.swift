@@ -182,11 +182,11 @@ struct DoctorTests {
       .finds("sources", "ok", saying: "No cache of another program")
   }
 
-  @Test(.fault("no password"))
+  @Test(.fault("plaintext collection"))
   func `A collection without a password is a problem, and the other checks run`() throws {
     let keyring = try PrivateKeyring(startingDaemon: false)
     try keyring.makePlaintextCollection("login")
-    try keyring.startDaemon()
+    try keyring.startDaemon(unlocked: false)
     let tool = try Tool(on: keyring)
     try tool.load()
     let file = keyring.directory + "/data/keyrings/login.keyring"
@@ -367,7 +367,7 @@ struct DoctorTests {
   @Test func `An unusable or unshared lock directory is reported`() throws {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try examine(tool, with: ["XDG_RUNTIME_DIR": "/proc/nowhere"])
-      .finds("lock_directory", "problem", saying: "export XDG_RUNTIME_DIR=")
+      .finds("lock_directory", "problem", saying: "XDG_RUNTIME_DIR names /proc/nowhere", "Unset")
     try examine(tool, with: ["SNAP": "/snap/example/1"]).finds("lock_directory", "warning")
     symlink("/tmp", tool.files.path + "/llavero")
     try examine(tool, with: ["XDG_RUNTIME_DIR": tool.files.path])

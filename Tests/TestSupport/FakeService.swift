@@ -1,5 +1,6 @@
 package import GLibSupport
 import Synchronization
+package import Testing
 
 /// A Secret Service that replies to each method as a test wants, on the bus of a `PrivateKeyring` without a daemon.
 ///
@@ -61,6 +62,22 @@ package final class FakeService: Sendable {
   package func completePrompt(dismissed: Bool, _ result: Variant) {
     bus.emit(
       "org.freedesktop.Secret.Prompt", "Completed", of: Self.prompt, [.boolean(dismissed), .variant(result)])
+  }
+
+  /// Expects at least so many changes, in bursts with time to save in between, as KeePassXC needs it.
+  package func expectBursts(ofAtLeast count: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+    let times = timedCalls.filter { ["CreateItem", "SetSecret", "Delete"].contains($0.method) }.map(\.time)
+    #expect(times.count >= count, sourceLocation: sourceLocation)
+    // A change is sent when the one before was answered. So where no pause is before it, the one before came within the
+    // burst's time, however slow everything is.
+    guard var first = times.first else { return }
+    for (before, time) in zip(times, times.dropFirst()) {
+      if time - before >= .milliseconds(1500) {
+        first = time
+      } else {
+        #expect(before - first <= .milliseconds(100), sourceLocation: sourceLocation)
+      }
+    }
   }
 
   package func setAnswer(_ method: String, _ answer: Answer) { answers.withLock { $0[method] = answer } }
