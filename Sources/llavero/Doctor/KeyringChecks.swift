@@ -235,10 +235,10 @@ extension Provider {
           "If other programs write, turn off AutoSaveAfterEveryChange (Settings, General, File Management).")
     }
     for rival in rivals {
-      let bus = rival.busAddress.map { ": export DBUS_SESSION_BUS_ADDRESS=\(shellQuoted($0))" } ?? ""
+      let bus = rival.busAddress.map { ": export DBUS_SESSION_BUS_ADDRESS=\(shellQuoted($0))" } ?? "."
       findings += .warning(
-        "Another \(name) of yours (process \(rival.process)) writes to the same files: each undoes what the other saves.",
-        advice: "Use one session bus, such as the other's, and end the keyring on the other bus\(bus)")
+        "Another \(name) of yours (process \(rival.process)) has the same files: each undoes what the other saves.",
+        advice: "End one of them, and use the bus of the other in all sessions" + bus)
     }
     return findings
   }
