@@ -1,3 +1,4 @@
+import CGLib
 import GLibSupport
 import Glibc
 
@@ -33,7 +34,7 @@ struct ChangePace {
       start = Self.now()
       if times.isRecent(at: start) {
         if start - times.start <= Self.burst { return }
-        usleep(useconds_t((times.last + Self.pause - start) / 1000 + 1))
+        g_usleep(UInt((times.last + Self.pause - start) / 1000 + 1))
         start = Self.now()
       }
       if isKeePassXC { times = Times(start: start, last: start) }

@@ -116,7 +116,9 @@ package struct Provider: Sendable {
 
   /// The environment that it was started with; empty where that cannot be seen.
   private var variables: [String: String] {
-    let pairs = Self.strings(in: "/proc/\(process)/environ").map { $0.split(separator: "=", maxSplits: 1) }
+    let pairs = Self.strings(in: "/proc/\(process)/environ").map {
+      $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    }
     return Dictionary(pairs.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { first, _ in first }
   }
 

@@ -65,7 +65,7 @@ extension PrivateFileError {
       case ENOLCK, EOPNOTSUPP, ENOSYS:
         "The file system gives no locks; see \"findmnt -T \(path)\" for how it was mounted.\(elsewhere)"
       case EROFS: "The file system is read-only: \"findmnt -T \(path)\".\(elsewhere)"
-      case EACCES where access(file, F_OK) != 0 && variable != nil: absence(variable)
+      case EACCES where unsafe access(file, F_OK) != 0 && variable != nil: absence(variable)
       case EACCES, EPERM: "See \"ls -ld \(path)\": it must belong to you.\(elsewhere)"
       case EMFILE, ENFILE: "Raise the limit of open files (\"ulimit -n\")."
       case EIO: "Check the disk (\"journalctl -k\")."
