@@ -185,8 +185,8 @@ extension KeyringCacheStore {
   /// The collection in which a group was last written, where that is another one.
   func collectionHint(_ group: KeychainGroup) async -> String? {
     guard let name = try? await otherCollection(of: group) else { return nil }
-    return "\(group.name) was last written in the collection \(name). To use it, add --collection "
-      + shellQuoted(name) + "."
+    return "\(group.name) was last written in the collection \(name). Add "
+      + "--collection \(shellQuoted(name)) to use it."
   }
 }
 
