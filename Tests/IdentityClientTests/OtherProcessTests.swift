@@ -54,6 +54,22 @@ struct OtherProcessTests {
     #expect(try await silent.value.accessToken == "ours")
   }
 
+  @Test(.fault("renewal stopped"))
+  func `A process that is stopped in its renewal is waited for less than the ten seconds of an SDK`()
+    async throws
+  {
+    let test = TestClient()
+    let person = TestPerson(uid: "goes-on-without-another-process")
+    let account = try await test.expired(person)
+    let holder = try Holder(account, test)
+    // As a stopped process does, it keeps the lock.
+    defer { holder.letGo() }
+    #expect(test.clock.timing.turn < .seconds(10))
+    test.transport.answerTokens(test.tokens("ours", of: person))
+    #expect(try await test.silent(account).accessToken == "ours")
+    #expect(test.log.count(of: "Another process has been renewing") == 1)
+  }
+
   @Test func `A lock file that cannot be used does not keep anybody from a token`() async throws {
     let test = TestClient()
     let account = try await test.expired()

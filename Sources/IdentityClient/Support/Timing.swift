@@ -4,12 +4,13 @@ package struct Timing: Sendable {
   package var sleep: @Sendable (Duration) async throws -> Void
   /// The time since some moment in the past.
   package var uptime: @Sendable () -> Duration
-  /// How long to wait for another process that renews tokens of the same account.
+  /// How long to wait for another process that renews tokens of the same account: longer than most renewals take, and half of
+  /// the ten seconds that the Azure SDKs give a program for a token. A stopped process leaves the rest for a request.
   let turn: Duration
 
   package init(
     sleep: @escaping @Sendable (Duration) async throws -> Void, uptime: @escaping @Sendable () -> Duration,
-    turn: Duration = .seconds(60)
+    turn: Duration = .seconds(5)
   ) {
     self.sleep = sleep
     self.uptime = uptime
