@@ -3,7 +3,7 @@ import GLibSupport
 public import TokenCache
 
 /// What tool and window show of one record: never its secret.
-public struct RecordSummary: Sendable, Hashable, Encodable {
+public struct RecordSummary: Sendable, Hashable {
   /// Whether a token serves.
   package enum State: String, Sendable, Encodable {
     case valid, expired

@@ -41,9 +41,9 @@ struct CopyTests {
     #expect(try contents(of: target) == contents(of: source))
 
     let second = try json("import", source, "--store", target)
-    #expect(second.keys == ["accounts", "from", "group", "kept", "problems", "saved", "to"])
+    #expect(second.keys == ["account_count", "from", "group", "kept", "problems", "saved", "to"])
     #expect(second["from"] == .string(source) && second["to"] == .string(target))
-    #expect(second["accounts"] == .integer(2))
+    #expect(second["account_count"] == .integer(2))
     #expect(second["saved"] == .integer(0) && second["kept"] == .integer(10))
     #expect(try contents(of: target) == contents(of: source))
   }

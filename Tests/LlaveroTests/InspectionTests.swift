@@ -17,9 +17,9 @@ struct InspectionTests {
     let groups = try #require(one.json("list", "--groups")["groups"])
     #expect(groups.strings("group") == [one.group, two.group].sorted())
     let counted = try #require(groups.arrayValue?.first { $0["group"] == .string(one.group) })
-    #expect(counted.keys == ["accounts", "group", "problems", "records"])
-    #expect(counted["accounts"] == .integer(2))
-    #expect(counted["records"] == .integer(10))
+    #expect(counted.keys == ["account_count", "group", "problems", "record_count"])
+    #expect(counted["account_count"] == .integer(2))
+    #expect(counted["record_count"] == .integer(10))
     #expect(counted["problems"] == .array([]))
     #expect(try one("list", "--groups").standardOutput.contains(/GROUP +ACCOUNTS +RECORDS +PROBLEMS\n/))
     try one.run(["list", "--groups", "--group", one.group]).exits(2, saying: "omit --group")
@@ -62,11 +62,11 @@ struct InspectionTests {
         "Account", "Account", "AccessToken", "AccessToken", "AccessToken", "AccessToken", "RefreshToken",
         "RefreshToken", "IdToken", "AppMetadata",
       ])
-    let token = try #require(records.first { $0["target"] == "User.Read Mail.Read" })
+    let token = try #require(records.first { $0["scopes"] == .array(["User.Read", "Mail.Read"]) })
     #expect(
       token.keys == [
-        "cached_at", "client_id", "environment", "expires_on", "home_account_id", "id", "realm", "state",
-        "target", "type", "username",
+        "cached_at", "client_id", "environment", "expires_on", "home_account_id", "id", "scopes", "state",
+        "tenant_id", "type", "username",
       ])
     #expect(token["expires_on"] == "2100-01-01T00:00:00Z")
     #expect(token["username"] == "Alice@contoso.example")
@@ -82,6 +82,51 @@ struct InspectionTests {
     #expect(table.contains(/Calendars.Read +[0-9]+ d ago/))
   }
 
+  @Test func `list shows only the records that its options name`() throws {
+    try tool.load()
+    let all = try #require(tool.json("list")["records"]?.arrayValue)
+    func listed(_ options: String...) throws -> [JSONValue] {
+      try tool.run(tool.inGroup(["list"]) + ["--json"] + options).exits(0).json["records"]?.arrayValue ?? []
+    }
+    let bobs = all.filter { $0["home_account_id"] == .string(Sample.bob) }
+    #expect(try listed("--account", "BOB@contoso.example") == bobs && !bobs.isEmpty)
+    #expect(try listed("--account", Sample.bob) == bobs)
+    let mails = all.filter { $0["client_id"] == .string(Sample.mail) }
+    #expect(try listed("--client", Sample.mail.uppercased()) == mails && mails.count < all.count)
+    #expect(try listed("--type", "refreshtoken").map { $0["type"] } == ["RefreshToken", "RefreshToken"])
+    #expect(try listed("--account", Sample.bob, "--type", "Account").count == 1)
+    try tool("list", "--account", "carol@contoso.example").exits(0, printing: "", saying: "No such records")
+    try tool("list", "--type", "Tokens").exits(2, saying: "RefreshToken")
+    try tool.run(["list", "--groups", "--client", Sample.mail]).exits(2, saying: "omit --groups")
+  }
+
+  @Test func `On a terminal list cuts no user name, and what all records share stands above`() throws {
+    let name = "a.long.name.of.a.person@contoso.example"
+    let records =
+      [Sample.account(Sample.alice, name), Sample.account(Sample.bob, "bob@contoso.example")]
+      + [Sample.alice, Sample.bob, "00000000-1111.22222222-3333"].map {
+        Sample.accessToken($0, $0, Sample.mail, "s", expiresOn: Sample.future)
+      }
+    try tool.load(records)
+    let lines = try tool.onTerminal("list").exits(0).lines
+    for line in lines { #expect(line.count <= 80, "\(line)") }
+    #expect(lines.count { $0.contains(" \(name) ") } == 2, "\(lines)")
+    let tokens = try tool.onTerminal("list", "--type", "AccessToken").exits(0).lines
+    #expect(tokens.prefix(2) == ["TYPE  AccessToken", "CLIENT  \(Sample.mail)"], "\(tokens)")
+    #expect(tokens.contains { $0.contains(/^ID +ACCOUNT/) }, "\(tokens)")
+    // One record has nothing to share, and a program that reads columns gets all.
+    let one = try tool.onTerminal("list", "--account", name, "--type", "Account").lines
+    #expect(one.first?.hasPrefix("ID ") == true, "\(one)")
+    let columns = try tool("list", "--type", "AccessToken").standardOutput
+    #expect(columns.contains(/^ID +TYPE +ACCOUNT +TENANT +CLIENT +SCOPES +EXPIRES\n/))
+  }
+
+  @Test func `JSON has no empty text for what is unknown`() throws {
+    let metadata = #"{"client_id":"\#(Sample.mail)","environment":"\#(Sample.host)","family_id":""}"#
+    try tool("import", "-", input: #"{"AppMetadata":{"m":\#(metadata)}}"#).exits(0)
+    #expect(try tool.json("list")["records"]?[0]?.keys == ["client_id", "environment", "id", "type"])
+  }
+
   @Test func `An empty group is not an error`() throws {
     for (command, key) in [("accounts", "accounts"), ("list", "records")] {
       try tool(command).exits(0, printing: "", saying: tool.group)
@@ -92,7 +137,7 @@ struct InspectionTests {
 
   @Test func `show explains a token without showing it`() throws {
     try tool.load()
-    let id = try id(of: "AccessToken", "User.Read Mail.Read")
+    let id = try id(of: "AccessToken", ["User.Read", "Mail.Read"])
     let text = try tool("show", String(id.prefix(8))).exits(0)
     #expect(text.standardOutput.hasPrefix("AccessToken \(id), "))
     #expect(text.standardOutput.contains("\nScopes\n  User.Read\n  Mail.Read\n"))
@@ -100,9 +145,8 @@ struct InspectionTests {
     #expect(text.standardOutput.contains(/secret +hidden, 15 characters\n/))
     let output = try tool.json("show", id)
     #expect(
-      output.keys == ["fields", "group", "hidden_fields", "problems", "record", "scopes", "seconds_left"])
+      output.keys == ["fields", "group", "hidden_fields", "problems", "record", "seconds_left"])
     #expect(output["hidden_fields"] == .array(["private_extra", "secret"]))
-    #expect(output["scopes"] == .array(["User.Read", "Mail.Read"]))
     #expect((output["seconds_left"]?.numberValue ?? 0) > 0)
     #expect(
       output["record"] == (try tool.json("list"))["records"]?.arrayValue?.first { $0["id"] == .string(id) })
@@ -110,7 +154,7 @@ struct InspectionTests {
 
   @Test func `show --reveal shows the token and unknown fields`() throws {
     try tool.load()
-    let id = try id(of: "AccessToken", "User.Read Mail.Read")
+    let id = try id(of: "AccessToken", ["User.Read", "Mail.Read"])
     let text = try tool("show", id, "--reveal").standardOutput
     #expect(text.contains(/secret +secret-at-valid\n/))
     #expect(text.contains(/private_extra +secret-extra-valid\n/))
@@ -132,7 +176,7 @@ struct InspectionTests {
 
   @Test func `show aligns its values`() throws {
     try tool.load()
-    let text = try tool("show", id(of: "AccessToken", "User.Read Mail.Read")).standardOutput
+    let text = try tool("show", id(of: "AccessToken", ["User.Read", "Mail.Read"])).standardOutput
     let fields = text.split(separator: "\n\n")[0].split(separator: "\n").dropFirst()
     let starts = fields.compactMap { $0.firstMatch(of: /^  [a-z_]+ +/)?.0.count }
     #expect(fields.count > 10)
@@ -153,9 +197,11 @@ struct InspectionTests {
     }
   }
 
-  private func id(of type: String, _ target: String? = nil) throws -> String {
+  private func id(of type: String, _ scopes: [String] = []) throws -> String {
     let records = try tool.json("list")["records"]?.arrayValue ?? []
-    let record = records.first { $0["type"] == .string(type) && $0["target"]?.stringValue == target }
+    let record = records.first {
+      $0["type"] == .string(type) && ($0["scopes"]?.arrayValue ?? []) == scopes.map(JSONValue.string)
+    }
     return try #require(record?["id"]?.stringValue)
   }
 }

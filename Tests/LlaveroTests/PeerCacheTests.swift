@@ -35,7 +35,7 @@ struct PeerCacheTests {
     try tool.files.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     let found = try #require(try source("azure-cli"))
     #expect(found["is_encrypted"] == .bool(false) && found["path"] == .string(azure))
-    #expect(found["accounts"] == .integer(2) && found["records"] == .integer(10))
+    #expect(found["account_count"] == .integer(2) && found["record_count"] == .integer(10))
     #expect(found["findings"]?.strings("kind") == ["stale_lock", "plaintext", "readable_by_others"])
     let text = try tool("adopt").standardOutput
     #expect(text.contains("PLAINTEXT") && text.contains("llavero adopt") && !text.contains("secret-"))
@@ -255,7 +255,7 @@ struct PeerCacheTests {
       ["xdg:schema": "Microsoft Azure CLI", "type": "Secret store"], #"[{"client_secret":"s3cret"}]"#)
     let sources = try tool("adopt", "--json").exits(0).json["sources"]
     #expect(sources?.strings("name") == [name])
-    #expect(sources?[0]?["accounts"] == .integer(2) && sources?[0]?["is_encrypted"] == .bool(true))
+    #expect(sources?[0]?["account_count"] == .integer(2) && sources?[0]?["is_encrypted"] == .bool(true))
     try tool("import", name).exits(0)
     #expect(try tool.exported().secrets.contains("secret-rt-alices"))
 
@@ -269,7 +269,7 @@ struct PeerCacheTests {
     #expect(access(signal + ".lockfile", F_OK) != 0)
     // As Azure CLI leaves it after the last sign-out.
     try await client.setSecret(SecretBytes(copying: Array("{}".utf8)), of: item)
-    #expect(try tool("adopt", "--json").exits(0).json["sources"]?[0]?["records"] == .integer(0))
+    #expect(try tool("adopt", "--json").exits(0).json["sources"]?[0]?["record_count"] == .integer(0))
   }
 
   @Test func `Adopting moves a plaintext cache into the keyring`() throws {

@@ -13,7 +13,8 @@ struct SignInTests {
     #expect(login["username"]?.stringValue == Tool.alice)
     #expect(
       login.keys == [
-        "client_id", "expires_on", "group", "home_account_id", "scopes", "tenant_id", "username",
+        "client_id", "environment", "expires_on", "group", "home_account_id", "scopes", "tenant_id",
+        "username",
       ])
     #expect(result.standardError.contains("open this page yourself: \(lab.baseURL)"))
     #expect(lab.requests(to: .authorize).first?.query["prompt"] == "select_account")

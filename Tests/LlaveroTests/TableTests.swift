@@ -25,7 +25,8 @@ struct TableTests {
 
   @Test(arguments: [80, 100, 250])
   func `Columns are aligned for every script`(_ width: Int) throws {
-    let lines = try tool.onTerminal("list", columns: width).lines
+    let lines = try tool.onTerminal("list", columns: width).lines.drop { !$0.hasPrefix("ID ") }
+    #expect(lines.count == 5)
     let starts = lines.map { line in
       ["EXPIRES", "-", "expired", "d ago"].contains { line.hasSuffix($0) }
         ? columns(line.replacing(/(EXPIRES|-|expired|[0-9]+ d ago)$/, with: "")) : -1

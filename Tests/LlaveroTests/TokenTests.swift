@@ -92,7 +92,8 @@ struct TokenTests {
     #expect(json["tenant_id"]?.stringValue == LabDirectory.contoso)
     #expect(
       json.keys == [
-        "access_token", "expires_on", "home_account_id", "scopes", "tenant_id", "token_type", "username",
+        "access_token", "environment", "expires_on", "home_account_id", "scopes", "tenant_id", "token_type",
+        "username",
       ])
     #expect(try tool("token", "--output", "header").standardOutput == "Authorization: Bearer \(token)\n")
 

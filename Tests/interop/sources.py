@@ -168,8 +168,8 @@ listed = {source["name"]: source for source in json.loads(run("adopt", "--json")
 check("llavero lists them all",
       set(listed) >= {*made, "azure-cli", "azure-cli-encrypted", "azure-identity-python", "azure-identity-python-cae"},
       set(listed))
-check("and how many accounts they have", listed["azure-identity-python"]["accounts"] == 4
-      and listed["azureauth"]["accounts"] == 3)
+check("and how many accounts they have", listed["azure-identity-python"]["account_count"] == 4
+      and listed["azureauth"]["account_count"] == 3)
 check("it shows the plaintext caches", [name for name in listed if not listed[name]["is_encrypted"]] == ["azure-cli"])
 kinds = [finding["kind"] for finding in listed["azure-cli"]["findings"]]
 check("their file modes and abandoned locks", kinds == ["stale_lock", "plaintext", "readable_by_others"], kinds)

@@ -129,8 +129,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     let ids = Set(records.compactMap { $0.summary.homeAccountId?.lowercased() })
     if ids.contains(name) { return name }
     let named = Set(
-      records.map(\.summary).filter { $0.type == "Account" && $0.username?.lowercased() == name }
-        .compactMap { $0.homeAccountId?.lowercased() }
+      records.map(\.summary).filter { $0.isOf(account: name) }.compactMap { $0.homeAccountId?.lowercased() }
     ).sorted()
     guard named.count <= 1 else {
       throw Failure(
@@ -146,7 +145,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     // Only access tokens have a state.
     if expired { return summary.state != nil && Credential(fields: record.fields).hasFullyExpired(at: now) }
     if let client {
-      guard record.isCredential, summary.clientId?.lowercased() == client.lowercased() else { return false }
+      guard record.isCredential, summary.isOf(client: client) else { return false }
     }
     return account == nil || summary.homeAccountId?.lowercased() == account
   }
@@ -167,7 +166,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     removed: [RecordSummary] = [], unreadable: Int, problems: [StoreProblem] = []
   ) throws {
     try Terminal.out([
-      "group": group.name, "dry_run": isDryRun, "removed": removed, "unreadable": unreadable,
+      "group": group.name, "dry_run": isDryRun, "removed": removed.map(\.members), "unreadable": unreadable,
       "problems": problems.map(\.members),
     ])
   }

@@ -27,7 +27,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
         llavero export file:/mnt/backup --to-key passphrase
 
       JSON, not for standard output: group, saved and kept (how many records), problems; to another program also \
-      peer and warnings; to a store also from and to (kinds of store), accounts (how many); with --dry-run also \
+      peer and warnings; to a store also from and to (kinds of store), account_count; with --dry-run also \
       dry_run and records (new or newer, as in "llavero list").
       """)
 

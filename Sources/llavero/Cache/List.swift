@@ -8,21 +8,33 @@ struct List: AsyncParsableCommand, GroupCommand {
     abstract: "List the records of a group, or the groups.",
     discussion: """
       Records are accounts, tokens and metadata of clients. No token is shown. "llavero show" takes the id of \
-      a record.
+      a record. On a terminal, what is the same in all records stands above them.
 
       Examples:
         llavero list
         llavero list --group com.example.mail
+        llavero list --account alice@contoso.com --type AccessToken
         llavero list --groups
 
       JSON: group, problems, records: [id, type, home_account_id, username, environment, client_id, \
-      family_id, realm, target, cached_at, expires_on, state (valid, expired, extended: valid only while the \
+      family_id, tenant_id, scopes, cached_at, expires_on, state (valid, expired, extended: valid only while the \
       token service is down, or unusable: "llavero token" does not return it)]; with --groups: \
-      groups: [group, accounts and records (how many), problems].
+      groups: [group, account_count, record_count, problems].
       """)
 
   @Flag(help: "List the groups of the store.")
   var groups = false
+
+  @Option(
+    help: ArgumentHelp("Only an account's records, by user name or home account ID.", valueName: "name"),
+    completion: .accounts, transform: Setting.account.checked)
+  var account: String?
+
+  @Option(help: ArgumentHelp("Only a client's records.", valueName: "id"), transform: Setting.client.checked)
+  var client: String?
+
+  @Option(help: "Only records of a type.")
+  var type: RecordType?
 
   @OptionGroup var output: OutputOptions
   @OptionGroup var groupOption: GroupOption
@@ -32,22 +44,29 @@ struct List: AsyncParsableCommand, GroupCommand {
     guard !groups || groupOption.named == nil else {
       throw ValidationError("--groups lists all: omit --group.")
     }
+    guard !groups || account == nil && client == nil && type == nil else {
+      throw ValidationError("--account, --client and --type are for records: omit --groups.")
+    }
   }
 
   func run() async throws {
     if groups { return try await Self.printGroups(of: store, output) }
     let snapshot = try await cache.snapshot()
     let now = Date()
-    let records = snapshot.document.listed(at: now).map(\.summary)
+    let records = snapshot.document.listed(at: now).map(\.summary).filter { record in
+      account.map(record.isOf(account:)) ?? true && client.map(record.isOf(client:)) ?? true
+        && type.map { $0.rawValue == record.type } ?? true
+    }
     if output.json {
       return try Terminal.out([
-        "group": group.name, "records": records,
+        "group": group.name, "records": records.map(\.members),
         "problems": snapshot.problems.map(\.members),
       ])
     }
     output.report(snapshot.problems)
     guard !records.isEmpty else {
-      Terminal.note("No records in \(group.name).")
+      let isAll = account == nil && client == nil && type == nil
+      Terminal.note("No \(isAll ? "" : "such ")records in \(group.name).")
       if let hint = await collectionHint() { Terminal.note(printable(hint)) }
       return
     }
@@ -57,7 +76,8 @@ struct List: AsyncParsableCommand, GroupCommand {
   static func printTable(of records: [RecordSummary], now: Date, to stream: Stream) {
     Table.print(
       [
-        .init("ID") { _ in .dim }, "TYPE", .init("ACCOUNT", minimum: 24), .init("TENANT", minimum: 9),
+        .init("ID") { _ in .dim }, .init("TYPE", minimum: 12),
+        .accounts("ACCOUNT", records.map(\.username)), .init("TENANT", minimum: 9),
         .init("CLIENT", minimum: 9), .init("SCOPES", minimum: 16), .init("EXPIRES", style: timeStyle),
       ],
       rows: records.map { record in
@@ -66,7 +86,7 @@ struct List: AsyncParsableCommand, GroupCommand {
           record.clientId ?? "-", record.target ?? "-",
           RecordSummary.expiry(record.expiresOn, record.state, at: now),
         ]
-      }, to: stream)
+      }, joining: true, to: stream)
   }
 
   static func printGroups(of options: StoreOptions, _ output: OutputOptions) async throws {
@@ -86,8 +106,8 @@ struct List: AsyncParsableCommand, GroupCommand {
     if output.json {
       let list = groups.map { name, contents -> Members in
         [
-          "group": name, "accounts": contents.document.accountCount,
-          "records": contents.document.recordCount, "problems": contents.problems.map(\.members),
+          "group": name, "account_count": contents.document.accountCount,
+          "record_count": contents.document.recordCount, "problems": contents.problems.map(\.members),
         ]
       }
       try Terminal.out(["groups": list])
@@ -106,4 +126,32 @@ struct List: AsyncParsableCommand, GroupCommand {
     }
     if let failure { throw failure }
   }
+}
+
+/// A type of records, as `list` shows it.
+struct RecordType: RawRepresentable, ExpressibleByArgument, CaseIterable {
+  let rawValue: String
+
+  static let allCases =
+    (["Account"] + CredentialType.allCases.map(\.rawValue) + ["AppMetadata", "AccountMetadata"]).map(
+      Self.init)
+
+  init(rawValue: String) { self.rawValue = rawValue }
+
+  init?(argument: String) {
+    guard let known = Self.allCases.first(where: { $0.rawValue.lowercased() == argument.lowercased() })
+    else { return nil }
+    self = known
+  }
+
+  static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
+
+extension RecordSummary {
+  /// Whether it is one of the account with a user name or home account ID.
+  func isOf(account name: String) -> Bool {
+    [homeAccountId, username].contains { $0?.lowercased() == name.lowercased() }
+  }
+
+  func isOf(client id: String) -> Bool { clientId?.lowercased() == id.lowercased() }
 }

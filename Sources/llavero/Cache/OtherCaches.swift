@@ -80,7 +80,7 @@ extension OtherCaches {
     return [
       "name": peer.name, "users": peer.users, "place": peer.file == nil ? "keyring" : "file",
       "path": peer.file, "schema": peer.schema, "is_encrypted": peer.file == nil,
-      "accounts": document?.accountCount, "records": document?.recordCount,
+      "account_count": document?.accountCount, "record_count": document?.recordCount,
       "findings": entry.findings.map { finding -> Members in
         [
           "kind": finding.kind.rawValue, "path": finding.path, "detail": finding.detail,

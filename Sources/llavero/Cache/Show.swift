@@ -14,7 +14,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
         llavero show 3f2a
 
       JSON: group, record (as in "llavero list"), fields and claims under their own names, hidden_fields, \
-      scopes, seconds_left, problems.
+      seconds_left, problems.
       """)
 
   @Argument(help: "The id of the record, or its beginning.")
@@ -36,11 +36,10 @@ struct Show: AsyncParsableCommand, GroupCommand {
     let claims = record.fields["secret"]?.stringValue.flatMap(IDTokenClaims.init(token:))?.claims
     let shown = record.fields.filter { reveal || Self.openFields.contains($0.key) }
     let hidden = record.fields.keys.filter { shown[$0] == nil }.sorted()
-    let scopes = summary.target.map(ScopeSet.list)
     if output.json {
       return try Terminal.out([
-        "group": group.name, "record": summary, "fields": shown, "hidden_fields": hidden,
-        "claims": claims, "scopes": scopes, "problems": snapshot.problems.map(\.members),
+        "group": group.name, "record": summary.members, "fields": shown, "hidden_fields": hidden,
+        "claims": claims, "problems": snapshot.problems.map(\.members),
         "seconds_left": summary.expiresOn.map { Int($0.timeIntervalSince(now)) },
       ])
     }
@@ -52,7 +51,9 @@ struct Show: AsyncParsableCommand, GroupCommand {
       lines.append((name, Terminal.output.styled("hidden" + size, .dim)))
     }
     Self.print(lines)
-    if let scopes { Self.print(scopes.map { ("", printable($0)) }, under: "Scopes") }
+    if let target = summary.target {
+      Self.print(ScopeSet.list(target).map { ("", printable($0)) }, under: "Scopes")
+    }
     if let claims { Self.print(try Self.described(claims, times: Self.timeClaims), under: "Claims") }
   }
 

@@ -3,14 +3,14 @@ import Synchronization
 import TokenCache
 
 /// The result of an import, an export or a copy, or of its dry run.
-struct Transfer: Encodable {
+struct Transfer {
   let group: String
   /// The name of another program's cache.
   let peer: String?
   /// The kinds of the stores, and the number of accounts between stores.
   var from: String?
   var to: String?
-  var accounts: Int?
+  var accountCount: Int?
   /// What cannot be read of what was read.
   var problems: [Members]?
   var warnings: [String]?
@@ -81,7 +81,13 @@ struct Transfer: Encodable {
 
   /// Prints the result, with a line such as `3 records imported into GROUP, 2 there already.`
   func print(_ output: OutputOptions, verb: String, target: String) throws {
-    if output.json { return Terminal.out(try json(self)) }
+    if output.json {
+      return try Terminal.out([
+        "group": group, "peer": peer, "from": from, "to": to, "account_count": accountCount,
+        "saved": saved, "kept": kept, "dry_run": dryRun, "records": records?.map(\.members),
+        "problems": problems, "warnings": warnings,
+      ])
+    }
     if let records, !records.isEmpty { List.printTable(of: records, now: Date(), to: Terminal.output) }
     let done = dryRun == true ? "would be \(verb)" : verb
     Terminal.out("\(counted(saved, "record")) \(done) into \(printable(target)), \(kept) there already.")
@@ -114,7 +120,7 @@ extension Transfer {
     var transfer = try await Transfer(
       document, into: caches[1], isDryRun: isDryRun, output, progress: progress)
     (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
-    transfer.accounts = document.accountCount
+    transfer.accountCount = document.accountCount
     transfer.problems = problems.map(\.members) + (transfer.problems ?? [])
     try transfer.print(output, verb: verb, target: "\(group.name), \(target.kind.place)")
     try check(snapshot, "The copy", of: group)

@@ -32,7 +32,8 @@ enum AccountList {
     guard !accounts.isEmpty else { return Terminal.note("No account in \(cache.group.name).") }
     Table.print(
       [
-        .init("USERNAME", minimum: 30), .init("NAME", minimum: 12), "TENANTS", "ORIGIN",
+        .accounts("USERNAME", accounts.map(\.account.username)), .init("NAME", minimum: 12), "TENANTS",
+        "ORIGIN",
         .init("ENVIRONMENT", minimum: 12), .init("HOME ACCOUNT ID", minimum: 9) { _ in .dim },
       ],
       rows: accounts.map { account, origin in
@@ -50,10 +51,7 @@ enum AccountList {
         "username": profile.username, "name": profile.name, "is_home_tenant": profile.isHomeTenant,
       ]
     }
-    return [
-      "home_account_id": account.homeAccountID, "username": account.username,
-      "environment": account.environment, "origin": origin, "tenant_profiles": profiles,
-    ]
+    return account.members + ["origin": origin, "tenant_profiles": profiles]
   }
 }
 

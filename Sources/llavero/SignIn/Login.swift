@@ -25,7 +25,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
         llavero login --redirect-uri http://localhost:8400/auth
         llavero login --device-code --tenant contoso.com --scope Mail.Read
 
-      JSON: group, client_id, home_account_id, username, tenant_id, scopes, expires_on.
+      JSON: group, client_id, home_account_id, username, environment, tenant_id, scopes, expires_on.
       """)
 
   @Option(
@@ -101,11 +101,10 @@ struct Login: AsyncParsableCommand, ClientCommand {
     let result = try await signIn(to: client, isRemote: isRemote, onDevice: deviceAccount(among: known))
     if policy != .required, let error = result.cacheError { throw error }
     if output.json {
-      return try Terminal.out([
+      let client: Members = [
         "group": client.cache.group.name, "client_id": client.configuration.clientID,
-        "home_account_id": result.account.homeAccountID, "username": result.account.username,
-        "tenant_id": result.tenantID, "scopes": result.scopes, "expires_on": result.expiresOn,
-      ])
+      ]
+      return try Terminal.out(client + result.members)
     }
     let name = result.account.username ?? result.account.homeAccountID
     Terminal.out(printable("Signed in as \(name), for \(result.scopes.joined(separator: " "))."))

@@ -16,7 +16,7 @@ struct Logout: AsyncParsableCommand, SignsIn {
         llavero logout --account alice@contoso.com
         llavero logout --all --browser
 
-      JSON: group, client_id, signed_out: [home_account_id, username].
+      JSON: group, client_id, signed_out: [home_account_id, username, environment].
       """)
 
   @Flag(help: "Sign out every account of the client.")
@@ -54,11 +54,9 @@ struct Logout: AsyncParsableCommand, SignsIn {
       }
     }
     if output.json {
-      let members = signedOut.map { account -> Members in
-        ["home_account_id": account.homeAccountID, "username": account.username]
-      }
       try Terminal.out([
-        "group": client.cache.group.name, "client_id": client.configuration.clientID, "signed_out": members,
+        "group": client.cache.group.name, "client_id": client.configuration.clientID,
+        "signed_out": signedOut.map(\.members),
       ])
     } else if found.accounts.isEmpty {
       Terminal.note("No account is signed in.")

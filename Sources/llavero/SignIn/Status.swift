@@ -39,15 +39,8 @@ struct Status: AsyncParsableCommand, SignsIn {
     var isSignedIn: Bool { renews || tokens.contains { $0.state == .valid } }
 
     var members: Members {
-      let tokens = tokens.map { token -> Members in
-        [
-          "tenant_id": token.tenantID, "scopes": token.scopes, "expires_on": token.end, "state": token.state,
-        ]
-      }
-      return [
-        "home_account_id": account.homeAccountID, "username": account.username,
-        "environment": account.environment, "origin": origin, "renews": renews, "tokens": tokens,
-      ]
+      let tokens = tokens.map { Members.token(of: $0.tenantID, for: $0.scopes, until: $0.end, $0.state) }
+      return account.members + ["origin": origin, "renews": renews, "tokens": tokens]
     }
   }
 
@@ -132,7 +125,7 @@ struct Status: AsyncParsableCommand, SignsIn {
     }
     Table.print(
       [
-        .init("USERNAME", minimum: 24), "ORIGIN", "RENEWS", .init("TENANT", minimum: 9),
+        .accounts("USERNAME", lines.map(\.account.username)), "ORIGIN", "RENEWS", .init("TENANT", minimum: 9),
         .init("SCOPES", minimum: 16), .init("EXPIRES", style: timeStyle),
       ], rows: rows)
   }

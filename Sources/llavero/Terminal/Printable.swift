@@ -59,30 +59,6 @@ func json(_ members: Members, names: JSONEncoder.KeyEncodingStrategy = .convertT
   try json(members, names: names, layout: .prettyPrinted)
 }
 
-/// An object of `--json`, by the names of its members. Those that are `nil` are left out.
-struct Members: Encodable, ExpressibleByDictionaryLiteral {
-  private struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  private let members: [(name: String, value: (any Encodable)?)]
-
-  init(dictionaryLiteral members: (String, (any Encodable)?)...) {
-    self.members = members.map { ($0, $1) }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Name.self)
-    for case (let name, let value?) in members {
-      try container.encode(value, forKey: Name(stringValue: name))
-    }
-  }
-}
-
 extension String {
   var columns: Int { unicodeScalars.reduce(0) { $0 + $1.columns } }
 

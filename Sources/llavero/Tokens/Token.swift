@@ -25,7 +25,8 @@ struct Token: AsyncParsableCommand, SignsIn {
         llavero token --scope https://management.azure.com/.default \\
           --tenant contoso.com --min-validity 10m
 
-      JSON: access_token, token_type, expires_on, scopes, home_account_id, username, tenant_id, warnings.
+      JSON: access_token, token_type, expires_on, scopes, home_account_id, username, environment, tenant_id, \
+      warnings.
       """)
 
   @Option(

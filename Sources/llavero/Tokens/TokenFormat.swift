@@ -29,12 +29,11 @@ enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .bare: result.accessToken
     case .header: "Authorization: " + result.authorizationHeader
     case .json:
-      try llavero.json([
-        "access_token": result.accessToken, "token_type": result.tokenType, "expires_on": result.expiresOn,
-        "scopes": result.scopes, "home_account_id": result.account.homeAccountID,
-        "username": result.account.username, "tenant_id": result.tenantID,
-        "warnings": result.storageWarning.map { [$0] },
-      ])
+      try llavero.json(
+        [
+          "access_token": result.accessToken, "token_type": result.tokenType,
+          "warnings": result.storageWarning.map { [$0] },
+        ] + result.members)
     case .az:
       // `expiresOn` is local time without a zone; readers prefer `expires_on`.
       try llavero.json(
