@@ -36,12 +36,15 @@ struct CopyTests {
     #expect(try contents(of: target).secrets.isEmpty)
 
     let first = try run("export", target, "--store", source).exits(0)
-    let place = target == "file" ? "in the file store" : "in the keyring"
-    #expect(first.standardOutput == "10 records exported into \(tool.group), \(place), 0 there already.\n")
+    let directory = "file:\(tool.files.path)/llavero/sealed"
+    let place = target == "file" ? "in \(directory) with the key file:" : "in the keyring, "
+    #expect(first.standardOutput.hasPrefix("10 records exported into \(tool.group), \(place)"), "\(first)")
     #expect(try contents(of: target) == contents(of: source))
 
     let second = try json("import", source, "--store", target)
-    #expect(second.keys == ["account_count", "from", "group", "kept", "problems", "saved", "to"])
+    let keys = ["account_count", "from", "group", "kept", "problems", "saved", "store", "to"]
+    #expect(second.keys == (keys + (target == "file" ? ["key"] : [])).sorted())
+    #expect(second["store"] == .string(target == "file" ? directory : "keyring"))
     #expect(second["from"] == .string(source) && second["to"] == .string(target))
     #expect(second["account_count"] == .integer(2))
     #expect(second["saved"] == .integer(0) && second["kept"] == .integer(10))

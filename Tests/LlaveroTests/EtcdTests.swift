@@ -61,7 +61,7 @@ struct EtcdTests {
     try tool.load(with: keyring)
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": tool.files.path]
     try tool("copy", "--to-store", "etcd", with: unset).exits(
-      0, printing: "10 records copied into \(tool.group), in etcd, 0 there already.\n")
+      0, showing: "10 records copied into \(tool.group), in etcd+https://", " with the key file:")
     #expect(try tool("copy", "--to-store", "etcd", "--json", with: unset).json["kept"] == .integer(10))
     try tool("copy", "--from-store", "etcd", "--to-store", "file", with: unset).exits(0)
     #expect(try tool("export", "--store", "file", with: unset).json == tool.exported(with: keyring))

@@ -213,6 +213,25 @@ struct FileStoreTests {
     #expect(try tool("accounts", "--key", "passphrase-fd:9").status == 1)
   }
 
+  @Test func `rekey makes the file of a new key, and says what the old one still opens`() throws {
+    let absent = "file:\(tool.files.path)/absent.key"
+    #expect(try tool("rekey", "--new-key", absent).status != 0)
+    #expect(access(tool.files.path + "/absent.key", F_OK) != 0)
+    try tool.load()
+    try tool("rekey").exits(
+      0, showing: "\(key) still opens the store", "llavero rekey --new-key \(key).new")
+    let kept = try tool("rekey", "--json").exits(0).json
+    #expect(kept["key"] == .string(key) && kept["old_key"] == nil && kept["key_file"] == nil)
+    let new = "file:\(tool.files.path)/new.key"
+    try tool("rekey", "--new-key", new).exits(
+      0, showing: "Made the key file \(tool.files.path)/new.key.",
+      "The old key, \(key), opens this store no longer")
+    #expect(try tool("list").status == 1)
+    #expect(try tool("list", "--key", new).status == 0)
+    let back = try tool("rekey", "--key", new, "--new-key", key, "--json").exits(0).json
+    #expect(back["old_key"] == .string(new) && back["key_file"] == nil)
+  }
+
   @Test(.enabled(if: access("/usr/bin/strace", X_OK) == 0, "strace is not installed"))
   func `rekey says where it is unknown whether the new key is on the disk`() throws {
     try tool.load()

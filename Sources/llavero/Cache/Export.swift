@@ -27,8 +27,8 @@ struct Export: AsyncParsableCommand, GroupCommand {
         llavero export file:/mnt/backup --to-key passphrase
 
       JSON, not for standard output: group, saved and kept (how many records), problems; to another program also \
-      peer and warnings; to a store also from and to (kinds of store), account_count; with --dry-run also \
-      dry_run and records (new or newer, as in "llavero list").
+      peer and warnings; to a store also from and to (kinds of store), store (its address), key (its source), \
+      account_count; with --dry-run also dry_run and records (new or newer, as in "llavero list").
       """)
 
   @Argument(help: "A new file, -, the name of a cache, or a store (default: -).", completion: .file())

@@ -8,16 +8,19 @@ struct Rekey: AsyncParsableCommand {
     abstract: "Change the encryption key of a file or etcd store.",
     discussion: """
       Encrypts every account of every group again with a new random key, which is sealed with the passphrase or key \
-      that --new-key names (default: the one of --key, a passphrase is asked for anew). If it is interrupted, the new \
-      key opens the store: run it again with that as --key to finish. A configuration that names the old key is \
-      changed to name the new one.
+      that --new-key names (default: the one of --key, a passphrase is asked for anew). A new key file is made where \
+      there is none. If it is interrupted, the new key opens the store: run it again with that as --key to finish. A \
+      configuration that names the old key is changed to name the new one. Without --new-key, the key file that opened \
+      the store still opens it: after a leak of that file, name a new one.
 
       Examples:
         llavero rekey --store file --key passphrase
         llavero rekey --store file --key passphrase --new-key keyring
+        llavero rekey --store file --key file:/etc/old.key --new-key file:/etc/new.key
 
       JSON: resealed (number of files with the new key), left (number of files that cannot be opened; their key is \
-      kept), configuration (the file that now names the new key), warnings.
+      kept), key and old_key (sources of the key that opens the store now and, if another, before), key_file (if it \
+      was made), configuration (the file that now names the new key), warnings.
       """)
 
   @Option(
@@ -34,13 +37,19 @@ struct Rekey: AsyncParsableCommand {
         "no_file_store", "The keyring has no key to change: only file and etcd stores have one.",
         code: .usage, advice: "Name one with --store and --key.")
     }
+    let madeFile = try await makeKey(of: sealedStore)
+    if let madeFile, !output.json {
+      Terminal.out(printable("Made the key file \(madeFile). Keep a copy of it in a safe place."))
+    }
     let summary = try await sealedStore.rekey(
       to: newKey.map { store.settings.source(of: $0, store.access) })
     let configuration = try newKey.flatMap { (key) throws(Failure) in try configure(key) }
     let warnings = warnings(summary)
     if output.json {
       return try Terminal.out([
-        "resealed": summary.resealed, "left": summary.left, "configuration": configuration,
+        "resealed": summary.resealed, "left": summary.left, "key": (newKey ?? oldKey)?.lasting.argument,
+        "old_key": isKeyKept ? nil : oldKey?.lasting.argument, "key_file": madeFile,
+        "configuration": configuration,
         "warnings": warnings.isEmpty ? nil : warnings,
       ])
     }
@@ -53,7 +62,40 @@ struct Rekey: AsyncParsableCommand {
             ?? "Name the new key from now on: --key \(shellQuoted(key)), LLAVERO_KEY or \"key\" in the configuration."
         ))
     }
+    if let remark { Terminal.out(printable(remark)) }
     for warning in warnings { Terminal.warn(warning) }
+  }
+
+  private var oldKey: KeyChoice? { store.settings.key }
+
+  /// Whether the source of the key stays.
+  private var isKeyKept: Bool { newKey.map { $0.lasting == oldKey?.lasting } ?? true }
+
+  /// What the old key still opens.
+  private var remark: String? {
+    guard let oldKey else { return nil }
+    let name = oldKey.lasting.argument
+    guard isKeyKept else {
+      return
+        "The old key, \(name), opens this store no longer, but still older copies of it, such as backups."
+    }
+    switch oldKey {
+    case .file(let path):
+      let command = store.command(["rekey", "--new-key", "file:" + absolutePath(path) + ".new"])
+      return "\(name) still opens the store. If others may have it, change the key, too: \(command)"
+    case .credential:
+      return "\(name) still opens the store. If others may have it, name a new key with --new-key."
+    // The keyring made another key, and the passphrase was asked for anew.
+    case .passphrase, .passphraseDescriptor, .keyring, .portal: return nil
+    }
+  }
+
+  /// Makes the file of the new key where it does not exist, if the old key opens the store. Returns its path, if it was made.
+  private func makeKey(of sealedStore: any SealedStore) async throws -> String? {
+    guard case .file(let path)? = newKey?.lasting, FileStatus(path) == nil,
+      try await sealedStore.open(makingStore: false)
+    else { return nil }
+    return try makeKeyFile(path) ? path : nil
   }
 
   private func warnings(_ summary: RekeySummary) -> [String] {

@@ -1,3 +1,4 @@
+import EncryptedFileStore
 import FoundationEssentials
 import Synchronization
 import TokenCache
@@ -10,6 +11,9 @@ struct Transfer {
   /// The kinds of the stores, and the number of accounts between stores.
   var from: String?
   var to: String?
+  /// Address and key of the target, where it is a store.
+  var store: String?
+  var key: String?
   var accountCount: Int?
   /// What cannot be read of what was read.
   var problems: [Members]?
@@ -83,7 +87,8 @@ struct Transfer {
   func print(_ output: OutputOptions, verb: String, target: String) throws {
     if output.json {
       return try Terminal.out([
-        "group": group, "peer": peer, "from": from, "to": to, "account_count": accountCount,
+        "group": group, "peer": peer, "from": from, "to": to, "store": store, "key": key,
+        "account_count": accountCount,
         "saved": saved, "kept": kept, "dry_run": dryRun, "records": records?.map(\.members),
         "problems": problems, "warnings": warnings,
       ])
@@ -120,9 +125,14 @@ extension Transfer {
     var transfer = try await Transfer(
       document, into: caches[1], isDryRun: isDryRun, output, progress: progress)
     (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
+    let directory = try (caches[1].store as? EncryptedFileCacheStore)?.path()
+    let lasting = target.lasting
+    transfer.store = directory.map { "file:" + $0 } ?? (lasting.address ?? .keyring).description
+    transfer.key = lasting.key?.argument
     transfer.accountCount = document.accountCount
     transfer.problems = problems.map(\.members) + (transfer.problems ?? [])
-    try transfer.print(output, verb: verb, target: "\(group.name), \(target.kind.place)")
+    let place = transfer.key.flatMap { key in transfer.store.map { "in \($0) with the key \(key)" } }
+    try transfer.print(output, verb: verb, target: "\(group.name), \(place ?? target.kind.place)")
     try check(snapshot, "The copy", of: group)
   }
 }

@@ -38,6 +38,17 @@ func writeKeyFile(_ bytes: Span<UInt8>, to path: String) throws(Failure) {
   guard writeNewFile(bytes, to: path) else { throw .unwritable(path) }
 }
 
+/// Makes a key of 32 random bytes in a new file, unless there is a file.
+///
+/// - Returns: Whether it was made.
+func makeKeyFile(_ path: String) throws(Failure) -> Bool {
+  guard FileStatus(path) == nil else { return false }
+  var key = randomBytes(32)
+  defer { wipe(&key) }
+  try writeKeyFile(key.span, to: path)
+  return true
+}
+
 /// Throws where root would leave files in another user's home directory (`sudo -E`): that user could not use them, nor what is in
 /// the same directories.
 func requireOwnHome(for path: String? = nil) throws(Failure) {

@@ -213,12 +213,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   private func makeKey() throws -> String? {
     guard store.settings.kind.takesKey, case .file(let path)? = storeOptions.key else { return nil }
     try checkWhole(path)
-    if FileManager.default.fileExists(atPath: path) { return nil }
-    if dryRun { return path }
-    var key = randomBytes(32)
-    defer { wipe(&key) }
-    try writeKeyFile(key.span, to: path)
-    return path
+    if dryRun { return FileStatus(path) == nil ? path : nil }
+    return try makeKeyFile(path) ? path : nil
   }
 
   /// The credential for a service; `nil` where the key is another, or this process is the service and has it.
