@@ -133,7 +133,12 @@ public struct Settings: Sendable {
     do {
       return try readFile(path, limit: 1 << 20).map { try KeyFile($0)["llavero"] } ?? [:]
     } catch let error as GLibError {
-      throw invalid("\(path) cannot be read: \(error.message)")
+      // GLib's text calls it a key file, which is another thing here, and may quote a secret.
+      throw invalid(
+        "\(path) is invalid.",
+        advice:
+          "[llavero] stands above the settings, each of which is a line such as client = ID."
+      )
     } catch {
       throw invalid("The configuration cannot be read: \(error)")
     }

@@ -135,17 +135,19 @@ extension KeySource {
       return unsafe passphrase.withUnsafeBytes { unsafe Array($0) }
     case .keyFile(let path):
       let make =
-        "make one with \"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" and keep a copy in a safe place."
+        "For a new store, make one with \"(umask 077; set -C; head -c 32 /dev/urandom > \(shellQuoted(path)))\" and keep a copy in a safe place."
       return try Self.contents(
-        path, called: "key file \(path)", minimum: Self.minimumKeySize, advice: "For a new store, \(make)")
+        path, called: "key file \(path)", minimum: Self.minimumKeySize,
+        advice: use == .set ? make : Self.lostKeyAdvice)
     case .credential(let name):
       let file = "/etc/credstore.encrypted/\(name)"
-      let advice =
-        "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. For a new store, make the credential with "
-        + "\"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
+      let unit = "Put \"LoadCredentialEncrypted=\(name):\(file)\" into the unit. "
+      let make =
+        "For a new store, make the credential with \"test ! -e \(shellQuoted(file)) && head -c 32 /dev/urandom | "
         + "systemd-creds encrypt --name=\(shellQuoted(name)) --tpm2-pcrs= - \(shellQuoted(file))\"."
       return try Self.contents(
-        inCredential: name, surroundings.environment, minimum: Self.minimumKeySize, advice: advice)
+        inCredential: name, surroundings.environment, minimum: Self.minimumKeySize,
+        advice: unit + (use == .set ? make : Self.lostKeyAdvice))
     case .keyring:
       let key = try onItem(Self.attribute(header), surroundings) { (item) throws(SecretServiceError) in
         try use == .set ? item.createKey() : item.find()
@@ -170,6 +172,9 @@ extension KeySource {
       }
     }
   }
+
+  private static let lostKeyAdvice =
+    "The store is sealed with it, and no new key opens it: restore the key from its copy, or name the place where it is."
 
   private static func contents(
     inCredential name: String, _ environment: [String: String], minimum: Int = 0, advice: String

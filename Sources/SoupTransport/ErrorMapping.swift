@@ -52,14 +52,30 @@ extension Exchange {
     }
   }
 
+  /// The error after a proxy's own response. Another try with the same user and password may lock the user out.
+  var proxyRefusal: HTTPTransportError {
+    guard status == 407, case .hosts(_, let proxy, _) = route else {
+      return .cannotConnect("The proxy refused the connection to \(host): status \(status).")
+    }
+    let refused = proxy.map { "The proxy \($0.name)" } ?? "The proxy of the desktop's settings"
+    let user =
+      proxy?.user.map { "refuses the user \($0) or the password" } ?? "demands a user name and a password"
+    return .invalidConfiguration(
+      "\(refused) \(user) (status 407). Set https_proxy=http://USER:PASSWORD@HOST:PORT, with special characters as %XX."
+    )
+  }
+
   func certificateProblem(_ problems: GTlsCertificateFlags) -> String {
     if isNegotiatingWithProxy {
       return "The certificate of the proxy is from an authority that the system does not trust. "
         + "A file of certificate authorities does not apply to proxies."
     }
+    let clock = "Check this machine's clock."
     func has(_ flag: GTlsCertificateFlags) -> Bool { problems.rawValue & flag.rawValue != 0 }
-    if has(FLAG_G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired." }
-    if has(FLAG_G_TLS_CERTIFICATE_NOT_ACTIVATED) { return "The certificate of \(host) is not valid yet." }
+    if has(FLAG_G_TLS_CERTIFICATE_EXPIRED) { return "The certificate of \(host) has expired. \(clock)" }
+    if has(FLAG_G_TLS_CERTIFICATE_NOT_ACTIVATED) {
+      return "The certificate of \(host) is not valid yet. \(clock)"
+    }
     if has(FLAG_G_TLS_CERTIFICATE_REVOKED) { return "The certificate of \(host) was revoked." }
     if has(FLAG_G_TLS_CERTIFICATE_UNKNOWN_CA) {
       let problem = "The certificate of \(host) is from an authority that is not trusted."

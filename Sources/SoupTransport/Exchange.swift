@@ -147,7 +147,7 @@ final class Exchange: @unchecked Sendable {
     }
     guard !isFinished else { return closeStream() }
     guard cameFromServer else {
-      return end(.failure(.cannotConnect("The proxy refused the connection to \(host): status \(status).")))
+      return end(.failure(proxyRefusal))
     }
     body = ResponseBody(
       isChunked: isChunked, announced: announcedBodySize, encoding: contentEncoding,
@@ -268,7 +268,7 @@ extension Exchange {
       > 1 << 16
   }
 
-  private var status: Int { Int(soup_message_get_status(message)) }
+  var status: Int { Int(soup_message_get_status(message)) }
 
   private var responseHead: HTTPResponse {
     var fields = HTTPFields()

@@ -10,6 +10,9 @@ import LibsoupOnDemand
 /// settings to it; so the environment is read here, and GIO decides if it has no proxy.
 struct ProxySettings: Sendable {
   let address: String
+  /// Host and port, and the user, for error texts.
+  let name: String
+  let user: String?
   /// The value of `Proxy-Authorization` for an HTTP proxy.
   private let authorization: String?
   private let exceptions: String
@@ -26,6 +29,9 @@ struct ProxySettings: Sendable {
     defer { g_uri_unref(uri) }
     guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true else { throw invalid }
 
+    let port = g_uri_get_port(uri)
+    name = String(cString: g_uri_get_host(uri)) + (port > 0 ? ":\(port)" : "")
+    user = g_uri_get_user(uri).map { String(cString: $0) }
     let scheme = String(cString: g_uri_get_scheme(uri))
     switch scheme {
     case "http":

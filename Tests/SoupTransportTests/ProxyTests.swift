@@ -95,7 +95,20 @@ extension TransportTests {
       #expect(server.requests.first?.fields["proxy-authorization"] == nil)
     }
 
-    @Test(arguments: ["407 Proxy Authentication Required", "403 Forbidden", "502 Bad Gateway"])
+    @Test func `A proxy that refuses a user is named with that user, and is not tried again`() async throws {
+      let proxy = try TestProxy(
+        answer: "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
+          + "Content-Length: 2\r\n\r\nno")
+      for (user, words) in [("user:secret@", "refuses the user user"), ("", "demands a user name")] {
+        let transport = try proxy.transport(user: user)
+        let text = try await failure(transport, get(443), is: HTTPTransportError.invalidConfiguration)
+        #expect(text.contains(words) && text.contains("The proxy 127.0.0.1:"), "\(text)")
+        #expect(!text.contains("secret"))
+      }
+      #expect(proxy.requests.count == 2)
+    }
+
+    @Test(arguments: ["403 Forbidden", "502 Bad Gateway"])
     func `A proxy's refusal is not the server's response`(_ status: String) async throws {
       let proxy = try TestProxy(
         answer: "HTTP/1.1 \(status)\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 2\r\n\r\nno")

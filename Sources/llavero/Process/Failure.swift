@@ -190,7 +190,7 @@ extension IdentityError: ToolError {
       }
     return Failure(
       code.rawValue, fullMessage, code: exitCode, advice: toolAdvice,
-      needsSignIn: code == .interactionRequired && !mustBeResolvedByLender)
+      needsSignIn: code == .interactionRequired && canBeResolvedBySignIn)
   }
 
   /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.

@@ -42,7 +42,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "How long, such as 90s, 10m or 8h; at most 168h. (default: 8h)", valueName: "duration"))
+      "How long, such as 90s, 10m or 8h; at most 168h. (default: 8h)", valueName: "duration"),
+    transform: Validity.init(_:))
   var duration: Validity?
 
   @Option(

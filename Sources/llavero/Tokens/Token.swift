@@ -32,7 +32,8 @@ struct Token: AsyncParsableCommand, SignsIn {
   @Option(
     name: .customLong("min-validity"),
     help: ArgumentHelp(
-      "How long the token must be valid, such as 10m or 2h. (default: 5m)", valueName: "duration"))
+      "How long the token must be valid, such as 10m or 2h. (default: 5m)", valueName: "duration"),
+    transform: Validity.init(_:))
   var minimumValidity: Validity?
 
   @Flag(name: .customLong("force-refresh"), help: "Get a new token even if a cached one is valid.")
@@ -85,6 +86,13 @@ struct Token: AsyncParsableCommand, SignsIn {
 /// A span of time on the command line: a number with the unit s, m or h.
 struct Validity: ExpressibleByArgument, Sendable {
   let seconds: Double
+
+  init(_ text: String) throws {
+    guard let validity = Self(argument: text) else {
+      throw ValidationError("expected a number with s, m or h, such as 10m")
+    }
+    self = validity
+  }
 
   init?(argument: String) {
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
