@@ -168,6 +168,7 @@ struct BatchRun {
       guard challenged[response.id] == nil else {
         received[index].error?.code = .claimsChallenge
         received[index].error?.advice = "Sign in again."
+        received[index].error?.claims = challenge.claims
         continue
       }
       // One with other claims is challenged again.

@@ -81,6 +81,7 @@ struct GraphCall {
         guard !wasChallenged else {
           failure.code = .claimsChallenge
           failure.advice = "Sign in again."
+          failure.claims = challenge.claims
           throw failure
         }
         wasChallenged = true

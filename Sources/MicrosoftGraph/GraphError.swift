@@ -66,6 +66,8 @@ public struct GraphError: LocalizedError, Sendable, CustomStringConvertible {
   /// How long to wait before a retry.
   public var retryAfter: Duration?
   public var identityError: IdentityError?
+  /// The claims that the next sign-in has to ask for, as JSON, where Graph refuses the new token, too.
+  public var claims: String?
   public var transportError: HTTPTransportError?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {

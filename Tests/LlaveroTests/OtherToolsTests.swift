@@ -243,11 +243,27 @@ struct OtherToolsTests {
     try fails(3, saying: "llavero login")
     try tool.keyring.lockCollection()
     try fails(3, saying: "locked")
-    // An azd from before this option.
+  }
+
+  @Test(.fault("claims challenge"), .lab)
+  func `The stand-ins request claims, and "az login" names the sign-in for them`() throws {
+    let tool = try Tool.signedIn()
+    let claims = #"{"access_token":{"acrs":{"essential":true,"value":"p1"}}}"#
+    let base64 = Data(claims.utf8).base64EncodedString()
+    for (program, call) in [("az", ["account", "get-access-token"]), ("azd", ["auth", "token"])] {
+      try standIn(program, call + ["--claims", base64], of: tool).exits(0)
+      #expect(Lab.current.requests(to: .token).last?.form["claims"] == claims)
+    }
+    for words in [["--claims-challenge", base64], ["--claims-challenge=" + base64]] {
+      try Child.run(
+        tool.files.path + "/az", ["login", "--tenant", "x"] + words,
+        environment: tool.environment(with: ["PATH": tool.files.path])
+      ).exits(2, saying: "run \"llavero login --claims \(base64)\"")
+    }
     try Child.run(
-      tool.files.path + "/azd", ["auth", "token", "--claims", "e30="],
+      tool.files.path + "/az", ["login", "--claims-challenge", "$(id)"],
       environment: tool.environment(with: ["PATH": tool.files.path])
-    ).exits(2, saying: "unknown flag: --claims")
+    ).exits(2, saying: "run \"llavero login\"")
   }
 
   @Test(.fault("shim signed out"), .lab)

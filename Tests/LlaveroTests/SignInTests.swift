@@ -42,6 +42,36 @@ struct SignInTests {
     #expect(lab.requests(to: .authorize).last?.path.contains(LabDirectory.contoso) == true)
   }
 
+  @Test(.fault("claims challenge"))
+  func `The advice after a refusal requests the claims that the server asks for`() throws {
+    try tool.logIn()
+    try lab.requireMFA(of: "alice")
+    let own = #"{"access_token":{"acrs":{"essential":true,"value":"it's $x"}}}"#
+    for arguments in [["--force-refresh"], ["--claims", own]] {
+      let refused = try tool(["token", "--account", Tool.alice] + arguments).exits(3, printing: "")
+      #expect(lab.requests(to: .token).last?.form["claims"] == (arguments.count == 2 ? own : nil))
+      let command = try #require(refused.standardError.firstMatch(of: /Sign in with "llavero (.*)"/)).output.1
+      try tool.shell("exec \"$0\" " + command).exits(0)
+      #expect(lab.requests(to: .authorize).last?.query["claims"]?.contains("capolids") == true)
+      try lab.requireMFA(of: "alice")
+    }
+    // Where the server names none, those that the command asked for.
+    lab.inject(LabFault(.token, status: 400, body: #"{"error":"interaction_required"}"#))
+    let refused = try tool("token", "--claims", own, "--account", Tool.alice).exits(3, printing: "")
+    let command = try #require(refused.standardError.firstMatch(of: /Sign in with "llavero (.*)"/)).output.1
+    try tool.shell("exec \"$0\" " + command).exits(0)
+    #expect(lab.requests(to: .authorize).last?.query["claims"] == own)
+    #expect(lab.requests(to: .token).last?.form["claims"] == own)
+  }
+
+  @Test(.fault("claims challenge"), arguments: ["login", "token"])
+  func `Invalid claims are wrong usage, before anything is asked`(command: String) throws {
+    for claims in ["{", "W10=", #"{"userinfo":{}}"#, "hunter2!", ""] {
+      try tool(command, "--claims", claims).exits(2, printing: "", saying: "--claims", hiding: "hunter2")
+    }
+    #expect(lab.log.isEmpty)
+  }
+
   @Test func `A device code signs in`() throws {
     try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"]).exits(
       0, printing: "Signed in as alice@contoso.test, for Mail.Read openid profile.\n",

@@ -145,6 +145,15 @@ struct AccountOptions: ParsableArguments {
   var named: String? { account ?? Settings.current.account }
 }
 
+struct ClaimsOption: ParsableArguments {
+  @Option(
+    name: .customLong("claims"),
+    help: ArgumentHelp(
+      "The claims that a resource or the server asks for, in JSON or base64.", valueName: "claims"),
+    transform: ClaimsRequest.init(argument:))
+  var named: ClaimsRequest?
+}
+
 struct ScopeOptions: ParsableArguments {
   @Option(
     name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"), transform: Setting.scope.checked)
@@ -165,10 +174,13 @@ protocol SignsIn: ClientCommand {
   var broker: BrokerOptions { get }
   /// What the sign-in has to be for; empty where what the settings say will do.
   var signInScopes: [String] { get }
+  /// The claims that the token has to have, where the command line names them.
+  var claims: ClaimsRequest? { get }
 }
 
 extension SignsIn {
   var signInScopes: [String] { [] }
+  var claims: ClaimsRequest? { nil }
 
   /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
   func tokenClient(
@@ -180,10 +192,10 @@ extension SignsIn {
     return try networkClient(minimumValidity: minimumValidity, broker: broker.policy, cache: opened)
   }
 
-  /// What to do where a sign-in is needed: the command, as a shell takes it. What the environment and the configuration say
-  /// holds for that one, too. A borrower cannot sign in here.
-  var signInAdvice: String {
-    if store.socket != nil { return LoanBroker.signInAdvice }
+  /// What to do where a sign-in is needed, perhaps with the claims that the server asks for: the command, as a shell takes it.
+  /// What the environment and the configuration say holds for that one, too. A borrower cannot sign in here.
+  var signInAdvice: @Sendable (_ asked: ClaimsRequest?) -> String {
+    if store.socket != nil { return { _ in LoanBroker.signInAdvice } }
     let options = [
       ("client", appOptions.client), ("authority", appOptions.authority), ("tenant", appOptions.tenant),
       ("group", groupOption.named?.name), ("broker", broker.named?.rawValue),
@@ -191,7 +203,11 @@ extension SignsIn {
     let scopes = signInScopes.map { ["--scope", $0] }
     // Only a user name can be proposed to the browser.
     let name = account.named.flatMap { $0.contains("@") ? ["--account", $0] : nil } ?? []
-    return "Sign in with \"\(store.command(["login"] + (options + scopes).flatMap(\.self) + name))\"."
+    let words = ["login"] + (options + scopes).flatMap(\.self) + name
+    return { [store, claims] asked in
+      let claims = (asked ?? claims)?.argument.map { ["--claims", $0] } ?? []
+      return "Sign in with \"\(store.command(words + claims))\"."
+    }
   }
 }
 

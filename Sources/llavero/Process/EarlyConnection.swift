@@ -42,7 +42,7 @@ enum EarlyConnection {
         case "--output":
           format = TokenFormat(rawValue: value)
           if format == nil { return nil }
-        case "--stand-in", "--query": break
+        case "--stand-in", "--query", "--claims": break
         case "--min-validity": if Validity(argument: value) == nil { return nil }
         case let name:
           guard let setting = Setting.all.first(where: { $0.option.map { $0 == name } ?? false }),

@@ -33,12 +33,17 @@ struct Failure: ToolError {
   private(set) var advice: String?
   /// Whether a sign-in is required. The advice then ends with the command for that.
   let needsSignIn: Bool
+  /// The claims that the sign-in has to ask for.
+  let claims: ClaimsRequest?
 
   init(
-    _ name: String, _ message: String, code: Code = .error, advice: String? = nil, needsSignIn: Bool = false
+    _ name: String, _ message: String, code: Code = .error, advice: String? = nil, needsSignIn: Bool = false,
+    claims: String? = nil
   ) {
     (self.code, self.name, self.message) = (code, name, message)
     (self.advice, self.needsSignIn) = (advice, needsSignIn)
+    // A sign-in refuses others.
+    self.claims = claims.flatMap { try? ClaimsRequest(json: $0) }
   }
 
   var asFailure: Failure { self }
@@ -54,7 +59,8 @@ struct Failure: ToolError {
   static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
     guard var failure = (error as? any ToolError)?.asFailure else { exit(withParserError: error) }
     if failure.needsSignIn {
-      let advice = (command as? any SignsIn)?.signInAdvice ?? "Sign in with \"llavero login\"."
+      let advice =
+        (command as? any SignsIn)?.signInAdvice(failure.claims) ?? "Sign in with \"llavero login\"."
       failure.advice = sentences(failure.advice, advice)
       if failure.isNotSignedIn, let program = (command as? Token)?.standIn {
         failure.advice = sentences(failure.advice, "For the Azure SDKs: \(program.notSignedIn)")
@@ -70,10 +76,10 @@ struct Failure: ToolError {
   /// Whether standard error is for an error in JSON alone.
   static let wantsJSON = processOptions.contains("--json")
 
-  /// A parser's message without the value that it quotes where that is an address, or should say where a key or a password
-  /// is: it may be the secret itself, or hold it.
+  /// A parser's message without the value that it quotes where that is an address, claims, or should say where a key or a
+  /// password is: it may be the secret itself, or hold it.
   private static func withoutSecret(_ text: String) -> String {
-    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|uri|key|password)[^'\n]*')/
+    let quotation = /The value '.*' is invalid for ('--[a-z-]*(?:store|from|uri|key|password|claims)[^'\n]*')/
     return text.replacing(quotation.dotMatchesNewlines()) { match in "Invalid value for \(match.output.1)" }
   }
 
@@ -190,7 +196,7 @@ extension IdentityError: ToolError {
       }
     return Failure(
       code.rawValue, fullMessage, code: exitCode, advice: toolAdvice,
-      needsSignIn: code == .interactionRequired && canBeResolvedBySignIn)
+      needsSignIn: code == .interactionRequired && canBeResolvedBySignIn, claims: claims)
   }
 
   /// The error of a renewal that was refused says no more than MSAL does, so that the server's reason is added.

@@ -52,6 +52,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
   var usesDeviceCode = false
 
   @OptionGroup var scope: ScopeOptions
+  @OptionGroup var claims: ClaimsOption
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
   @OptionGroup var groupOption: GroupOption
@@ -137,11 +138,12 @@ struct Login: AsyncParsableCommand, ClientCommand {
     if usesDeviceCode {
       var request = DeviceCodeRequest(scopes: scope.scopes) { Terminal.error(printable($0.message)) }
       request.account = expected
+      request.claims = claims.named
       return try await client.acquireToken(request)
     }
     var request = InteractiveRequest(
       scopes: scope.scopes, loginHint: account,
-      prompt: account == nil ? .selectAccount : .promptIfNecessary)
+      prompt: account == nil ? .selectAccount : .promptIfNecessary, claims: claims.named)
     if isRemote { request.timeout = RemoteBrowser.timeout }
     return try await client.acquireToken(request)
   }

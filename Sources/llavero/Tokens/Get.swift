@@ -223,6 +223,6 @@ extension GraphError: ToolError {
     let needsSignIn = exitCode == .interactionRequired
     return Failure(
       code.rawValue, text, code: exitCode, advice: needsSignIn ? nil : advice,
-      needsSignIn: needsSignIn)
+      needsSignIn: needsSignIn, claims: claims)
   }
 }

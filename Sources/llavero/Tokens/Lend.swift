@@ -127,7 +127,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
           } catch {
             // The borrower is told less.
             let failure = error.asFailure
-            log.warn(sentences(failure.message, failure.advice, failure.needsSignIn ? signIn : nil))
+            let advice = failure.needsSignIn ? signIn(failure.claims) : nil
+            log.warn(sentences(failure.message, failure.advice, advice))
             throw error
           }
         }, asking: question,

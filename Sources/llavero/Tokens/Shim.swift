@@ -209,6 +209,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
           case $option in
             --output | -o) form=$value ;;
             --scope) set -- "$@" --scope "$value"; scoped=1 ;;
+            --claims) set -- "$@" --claims "$value" ;;
       \#(parts.options)
             *) return ;;
           esac
@@ -242,9 +243,17 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
         [ "$line" = '\#(Self.mark)' ] || exec "$file" "$@"
       done
       echo "\#(rawValue): This stand-in by Llavero only handles \"\#(rawValue) \#(parts.call)\", and there is no other \#(rawValue) on PATH." >&2
-      echo "To sign in for it, run \"llavero login\"." >&2
-      # In these words an old azd is recognized.
-      case "$*" in *--claims*) echo "unknown flag: --claims" >&2 ;; esac
+      # The SDKs name a command "az login --claims-challenge BASE64".
+      claims= last=
+      for word; do
+        [ "$last" != --claims-challenge ] || word=--claims-challenge=$word
+        case $word in
+          --claims-challenge=*[!A-Za-z0-9+/=_-]*) ;;
+          --claims-challenge=*) claims=" --claims ${word#*=}" ;;
+        esac
+        last=$word
+      done
+      echo "To sign in for it, run \"llavero login$claims\"." >&2
       exit 2
 
       """#

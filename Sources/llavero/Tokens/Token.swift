@@ -16,6 +16,9 @@ struct Token: AsyncParsableCommand, SignsIn {
       --etcd-password, and --key portal with a locked keyring prompt. With --broker only, the broker \
       alone is asked, and no keyring is needed.
 
+      A resource that refuses a token may name claims, such as a second factor. With --claims the token is renewed \
+      for these; if that needs a sign-in, the error has the command.
+
       Output: bare (the token), json, header (Authorization: Bearer ...), az and azd (what the Azure SDKs \
       read from these tools), exec-credential (for kubectl).
 
@@ -56,6 +59,7 @@ struct Token: AsyncParsableCommand, SignsIn {
 
   @OptionGroup var account: AccountOptions
   @OptionGroup var scope: ScopeOptions
+  @OptionGroup var claimsOption: ClaimsOption
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
   @OptionGroup var groupOption: GroupOption
@@ -63,6 +67,7 @@ struct Token: AsyncParsableCommand, SignsIn {
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
   var signInScopes: [String] { scope.namedScopes }
+  var claims: ClaimsRequest? { claimsOption.named }
 
   func validate() throws {
     guard !output.json || format == nil || format == .json else {
@@ -112,7 +117,8 @@ extension SignsIn {
     let policy = broker.policy
     func request(to client: PublicClient) async throws -> SilentRequest {
       SilentRequest(
-        scopes: scopes, account: try await client.account(named: account.named), forceRefresh: forceRefresh)
+        scopes: scopes, account: try await client.account(named: account.named), forceRefresh: forceRefresh,
+        claims: claims)
     }
     var opened: TokenCacheAccessor?
     if store.socket == nil {
