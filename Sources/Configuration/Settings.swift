@@ -132,7 +132,7 @@ public struct Settings: Sendable {
     }
     do {
       return try readFile(path, limit: 1 << 20).map { try KeyFile($0)["llavero"] } ?? [:]
-    } catch let error as GLibError {
+    } catch is GLibError {
       // GLib's text calls it a key file, which is another thing here, and may quote a secret.
       throw invalid(
         "\(path) is invalid.",

@@ -16,8 +16,8 @@ struct Llavero: AsyncParsableCommand {
       files, for machines without a keyring; an etcd address as --store keeps it in a cluster for \
       several machines.
 
-      Options such as --client and --tenant can be set in the environment, or by lines such as \
-      "client = YOUR-APP-ID" under [llavero] in ~/.config/llavero/config.
+      "llavero help options" shows the options of many commands, which choose the client, the store and the \
+      broker. They can be set in the environment or in ~/.config/llavero/config: see "llavero help settings".
 
       EXIT CODES
         0  done
@@ -31,13 +31,6 @@ struct Llavero: AsyncParsableCommand {
       8601, unknown values are left out, and new members may be added. Problems are [kind, shard, detail, \
       remedy]. An error is {"error": {"code", "message", "advice"}} on standard error, which otherwise has \
       only prompts, sign-in instructions and the requests of "llavero lend".
-
-      ENVIRONMENT
-        LLAVERO_CLIENT_ID, LLAVERO_AUTHORITY, LLAVERO_TENANT, LLAVERO_SCOPE,
-        LLAVERO_ACCOUNT, LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY,
-        LLAVERO_ENDPOINTS, LLAVERO_PREFIX, LLAVERO_ETCD_CA,
-        LLAVERO_ETCD_USER, LLAVERO_ETCD_PASSWORD, LLAVERO_COLLECTION,
-        LLAVERO_CA_BUNDLE, LLAVERO_BROKER, LLAVERO_FROM, LLAVERO_GRAPH_URL
       """,
     version: Library.version,
     groupedSubcommands: [

@@ -47,14 +47,21 @@ struct HelpTests {
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
-  @Test func `The help of every command fits 80 columns, and has its examples in one piece`() throws {
+  @Test func `The help of every command fits 80 columns, and has its examples and words in one piece`() throws {
     for (number, command) in commands.enumerated() {
       let lines = try help(of: command.words, columns: number.isMultiple(of: 4) ? 200 : 80)
       for line in lines where line.count > 80 { Issue.record("\(command.words): \(line)") }
       for example in command.examples where !lines.contains(example) {
         Issue.record("\(command.words) breaks: \(example)")
       }
+      let options = try #require(lines.firstIndex { $0.hasPrefix("USAGE: ") })
+      #expect(lines.count - options <= 40, "\(command.words)")
+      func words(_ lines: [String]) -> [Substring] { lines.flatMap { $0.split(separator: " ") } }
+      #expect(words(try help(of: command.words, columns: 60)) == words(lines))
     }
+    let options = try tool.run(["help", "options"], with: ["COLUMNS": "60"]).exits(
+      0, showing: "etcd+https://HOST:PORT,HOST:PORT/PREFIX")
+    for line in options.standardOutput.split(separator: "\n") where line.count > 60 { Issue.record("\(line)") }
   }
 
   @Test func `A command's own options come before those of the store and the broker`() throws {
@@ -62,9 +69,18 @@ struct HelpTests {
       let titles = try help(of: words).filter { $0.hasSuffix(":") && $0 == $0.uppercased() }
       let own = try #require(titles.firstIndex(of: "OPTIONS:"), "\(words) \(titles)")
       #expect(titles[..<own].allSatisfy { ["USAGE:", "ARGUMENTS:"].contains($0) }, "\(words) \(titles)")
+      #expect(titles[(own + 1)...].isEmpty, "\(words) \(titles)")
     }
-    let titles = try help(of: ["token"]).filter { $0.hasSuffix("OPTIONS:") }
-    #expect(titles == ["OPTIONS:", "CLIENT OPTIONS:", "STORE OPTIONS:", "BROKER OPTIONS:"])
+    let shared = ["CLIENT OPTIONS:", "STORE OPTIONS:", "BROKER OPTIONS:"]
+    for (arguments, titles) in [
+      (["token", "--help-hidden"], ["OPTIONS:"] + shared), (["help", "options"], shared),
+    ] {
+      let help = try tool.run(arguments).exits(0).standardOutput.split(separator: "\n").map(String.init)
+      #expect(help.filter { $0.hasSuffix("OPTIONS:") } == titles)
+      #expect(help.contains { $0.hasPrefix("  --endpoints ") } == arguments.contains("--help-hidden"))
+    }
+    for name in ["login", "logout"] { try tool.run([name, "--from", "off"]).exits(2, saying: "'--from'") }
+    try tool("help", "settings").exits(0, showing: "LLAVERO_GRAPH_URL: URL of Microsoft Graph")
     #expect(try help(of: ["get"]).contains("USAGE: llavero get [<options>] <path>"))
   }
 
@@ -87,6 +103,8 @@ struct HelpTests {
     (["tokn"], "Unknown command 'tokn'.", "Did you mean token?"),
     (["stauts", "--json-not"], "Unknown command 'stauts'.", "Did you mean status?"),
     (["doc"], "Unknown command 'doc'.", "Did you mean doctor?"),
+    (["help", "tokn"], "Unknown command 'tokn'.", "Did you mean token?"),
+    (["help", "token", "x"], "Unexpected argument 'x'.", #"See "llavero token --help"."#),
     (["scheme", "instal"], "Unknown command 'instal'.", "Did you mean install?"),
     (["frobnicate"], "Unknown command 'frobnicate'.", #"See "llavero --help"."#),
     (["token", "--forse-refresh"], "Unknown option '--forse-refresh'.", "Did you mean --force-refresh?"),
@@ -181,10 +199,40 @@ struct HelpTests {
       .exits(0, showing: "bare\n")
   }
 
+  @Test func `Completion offers ids, caches, forms of values, and commands after help`() throws {
+    try tool.load()
+    let records = try tool("list", "--json").exits(0).json["records"]?.arrayValue ?? []
+    let ids = try candidates("show", "positional@0")
+    #expect(!ids.isEmpty)
+    #expect(ids.sorted() == records.compactMap { $0["id"]?.stringValue }.sorted())
+    for command in ["import", "export"] {
+      #expect(try candidates(command, "positional@0").contains("azure-cli"))
+    }
+    #expect(try candidates("list", "--store") == ["keyring", "file", "file:", "etcd+https://"])
+    let keys = ["passphrase", "passphrase-fd:", "file:", "credential:", "keyring"]
+    #expect(try candidates("list", "--key") == keys + ["portal"])
+    #expect(try candidates("list", "--etcd-password") == keys)
+    let script = #"""
+      cd /proc/self && eval "$("$0" --generate-completion-script bash)"
+      llavero() { "$0" "$@"; }
+      COMP_WORDS=(llavero $1 "$2") COMP_LINE="llavero $1 $2" COMP_POINT=${#COMP_LINE} COMP_CWORD=2
+      _llavero_whole_words llavero "$2" "$1"
+      printf '%s\n' "${COMPREPLY[@]}"
+      """#
+    for (command, start, found) in [
+      ("help", "tok", "token"), ("help", "opt", "options"), ("import", "azure-cli", "azure-cli"),
+      ("import", "cmdl", "cmdline"), ("export", "cmdl", "cmdline"),
+    ] {
+      let result = try Child.run(
+        "bash", ["--norc", "-c", script, Tool.path, command, start], environment: tool.environment())
+      try result.exits(0, showing: found + "\n")
+    }
+  }
+
   @Test func `Completion offers no name that a shell would expand`() throws {
     try tool.load([
       Sample.account(Sample.alice, "$(touch${IFS}pwned)@x"),
-      Sample.account(Sample.bob, "o'brien@contoso.example"),
+      Sample.account(Sample.bob, "-bob@contoso.example"),
       Sample.refreshToken("a", Sample.alice, Sample.mail), Sample.refreshToken("b", Sample.bob, Sample.mail),
     ])
     #expect(try candidates("token", "--account").sorted() == [Sample.alice, Sample.bob])

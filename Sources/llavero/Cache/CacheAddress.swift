@@ -43,7 +43,7 @@ enum TargetSide: CopySide { static let name = "to" }
 struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(
     name: .customLong(Side.name + "-key"), help: "Its key (default: --key).",
-    transform: KeyChoice.init(_:))
+    completion: .values(of: KeyChoice.forms),    transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(
@@ -58,7 +58,8 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
 
   @Option(
     name: .customLong(Side.name + "-etcd-password"),
-    help: "Its password (default: --etcd-password).", transform: KeyChoice.init(password:))
+    help: "Its password (default: --etcd-password).", completion: .values(of: KeyChoice.passwordForms),
+    transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
 
   fileprivate var isEmpty: Bool {

@@ -51,9 +51,12 @@ struct Me: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var lenderOptions: LenderOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { ["User.Read"] }
 

@@ -17,7 +17,7 @@ struct Show: AsyncParsableCommand, GroupCommand {
       seconds_left, problems.
       """)
 
-  @Argument(help: "The id of the record, or its beginning.")
+  @Argument(help: "The id of the record, or its beginning.", completion: .records)
   var id: String
 
   @Flag(help: "Show the token and all other fields.")

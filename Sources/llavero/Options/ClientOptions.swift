@@ -16,8 +16,10 @@ struct AppOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp(.tenant, "tenant"), transform: Setting.tenant.checked)
   var tenant: String?
+}
 
-  /// Whether tokens are borrowed.
+/// An option of the commands that work with borrowed tokens.
+struct LenderOptions: ParsableArguments {
   @Option(
     name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
   var origin: TokenOrigin?
@@ -25,12 +27,16 @@ struct AppOptions: ParsableArguments {
 
 protocol ClientCommand: GroupCommand {
   var appOptions: AppOptions { get }
+  /// Whether tokens are borrowed, where the command line says so.
+  var origin: TokenOrigin? { get }
 }
 
 extension ClientCommand {
+  var origin: TokenOrigin? { nil }
+
   var store: StoreOptions {
     var store = storeOptions
-    store.origin = appOptions.origin
+    store.origin = origin
     return store
   }
 

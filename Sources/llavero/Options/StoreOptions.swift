@@ -8,10 +8,14 @@ import SecretService
 import TokenCache
 
 struct StoreOptions: ParsableArguments {
-  @Option(name: .customLong("store"), help: ArgumentHelp(.store, "address"), transform: StoreAddress.init(_:))
+  @Option(
+    name: .customLong("store"), help: ArgumentHelp(.store, "address"), completion: .values(of: StoreAddress.forms),
+    transform: StoreAddress.init(_:))
   var address: StoreAddress?
 
-  @Option(help: ArgumentHelp(.key, "source"), transform: KeyChoice.init(_:))
+  @Option(
+    help: ArgumentHelp(.key, "source"), completion: .values(of: KeyChoice.forms),
+    transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(help: ArgumentHelp(.endpoints, "url,…", visibility: .hidden), transform: Setting.endpoints.checked)
@@ -23,7 +27,9 @@ struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp(.etcdUser, "name"), transform: Setting.etcdUser.checked)
   var etcdUser: String?
 
-  @Option(help: ArgumentHelp(.etcdPassword, "source"), transform: KeyChoice.init(password:))
+  @Option(
+    help: ArgumentHelp(.etcdPassword, "source"), completion: .values(of: KeyChoice.passwordForms),
+    transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
 
   @Option(

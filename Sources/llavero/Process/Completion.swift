@@ -21,8 +21,25 @@ extension CompletionKind {
     // The group's name may be unfinished itself.
     Completion.find(words, without: "--group") { try await $0.store.groups().map(\.name) }
   }
+  /// The ids of the group's records.
+  static let records = CompletionKind.custom { words, _, _ in
+    Completion.find(words) { try await $0.snapshot().document.listed(at: Date()).map(\.summary.id) }
+  }
+  /// The names of other programs' caches, to which ``Completion/script(_:)`` adds files.
+  static let caches = CompletionKind.custom { _, _, _ in
+    PeerRegistry().caches.compactMap { Completion.candidate($0.name) }
+  }
   static let plaintextCaches = CompletionKind.custom { _, _, _ in
     PeerRegistry().caches.filter { $0.file != nil }.compactMap { Completion.candidate($0.name) }
+  }
+
+  /// The forms of a value, such as "keyring, file or file:DIR", up to what stands for a part of it.
+  static func values(of forms: String) -> CompletionKind {
+    .custom { _, _, _ in
+      forms.replacing(" or ", with: ", ").split(separator: ", ").compactMap {
+        Completion.candidate(String($0.prefix { !$0.isUppercase }))
+      }
+    }
   }
 }
 
@@ -32,17 +49,37 @@ enum Completion {
   static let isRequested = processArguments.dropFirst().first == "---completion"
 
   /// A name as a candidate; `nil` for one that is not safe: bash expands candidates, such as a "$(command)", and inserts them
-  /// without quotation marks.
+  /// without quotation marks. Nor is one that the parser would take for an option.
   static func candidate(_ name: String) -> String? {
-    guard shellQuoted(name) == name else { return nil }
+    guard shellQuoted(name) == name, !name.hasPrefix("-") else { return nil }
     // zsh takes what follows a colon for a description.
     return CompletionShell.requesting == .zsh ? name.replacing(":", with: #"\:"#) : name
   }
 
-  /// The parser's script; for bash, which splits words at ":" and "@", too, with one that joins them before.
+  /// The parser's script, with what comes after "help", and with files besides the names of caches; for bash, which splits words
+  /// at ":" and "@", too, with one that joins them before.
   static func script(_ text: String) -> String {
+    let topics = HelpText.topics.joined(separator: " ")
+    if text.hasPrefix("#compdef") {
+      return text.replacing("'*:subcommands:'", with: "'*:subcommands:(\(topics))'")
+        .replacing(/{(?=__llavero_custom_complete ---completion (?:import|export) -- positional)/, with: "{_files; ")
+    }
+    if text.hasPrefix("function __llavero") {
+      return text.replacing(/-fka(?= '\(__llavero_custom_completion ---completion (?:import|export) -- positional)/, with: "-Fka")
+        + """
+
+        complete -c 'llavero' -n '__llavero_should_offer_completions_for_positional "llavero help" -ge 1' -fa '\(topics)'
+
+        """
+    }
     guard text.hasPrefix("#!/bin/bash") else { return text }
-    return text.replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
+    let files = "__llavero_add_completions -f"
+    let commands = "__llavero_add_completions -W '\(topics)'"
+    let completed = text.replacing("_llavero_help() {", with: "_llavero_help() {\n    \(commands)")
+      .replacing(/\n +__llavero_add_completions.*---completion (?:import|export) -- positional.*/) {
+        "\($0.output)\n        \(files)"
+      }
+    return completed.replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
       + #"""
 
       _llavero_whole_words() {
@@ -67,6 +104,9 @@ enum Completion {
           [[ "${whole}" == "${piece}" ]] && whole="${2}"
           _llavero "${1}" "${whole}" "${COMP_WORDS[COMP_CWORD - 1]}"
           COMPREPLY=("${COMPREPLY[@]#"${whole%"${2}"}"}")
+          # The value goes on.
+          [[ "${COMPREPLY[*]}" == *[:/] ]] && compopt -o nospace 2>/dev/null
+          return 0
       }
 
       """#

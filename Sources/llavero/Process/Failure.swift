@@ -87,7 +87,7 @@ struct Failure: ToolError {
   private static func exit(withParserError error: any Error) -> Never {
     let code = Llavero.exitCode(for: error)
     if code.isSuccess {
-      let text = Llavero.fullMessage(for: error, columns: HelpText.columns)
+      let text = Llavero.fullMessage(for: error, columns: HelpText.unbroken)
       Terminal.out(Completion.script(HelpText.arranged(text)))
       Glibc.exit(code.rawValue)
     }

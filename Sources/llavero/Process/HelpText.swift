@@ -3,14 +3,18 @@ import GLibSupport
 
 /// Help and usage errors, rearranged from the argument parser's.
 enum HelpText {
+  /// A width in which the parser breaks no line: it breaks words, too.
+  static let unbroken = 100_000
+
   /// The width of help: the terminal's, 80 columns at most. Examples need them all.
   static var columns: Int {
     let width = processEnvironment()["COLUMNS"].flatMap { Int($0) } ?? Terminal.output.width ?? 80
     return min(max(width, 40), 80)
   }
 
-  /// The parser's help with a command's own options before those of titled groups, and a synopsis that fits one line. What
-  /// else it prints, such as a version or a completion script, is unchanged.
+  /// The parser's help with a command's own options before those of titled groups, without those of `SharedOptions` unless
+  /// hidden options are asked for, and with a synopsis that fits one line. What else it prints, such as a version or a
+  /// completion script, is unchanged.
   static func arranged(_ text: String) -> String {
     let sections = (text.hasSuffix("\n") ? text.dropLast() : text[...]).split(separator: "\n\n").map(
       String.init)
@@ -22,7 +26,112 @@ enum HelpText {
       reference.insert(reference.remove(at: own), at: first)
     }
     reference = reference.map { $0.replacing(/^([A-Z ]+) SUBCOMMANDS:/) { "\($0.output.1):" } }
-    return (sections[..<start] + [synopsis(sections[start])] + reference).joined(separator: "\n\n")
+    if !showsHidden, reference.contains(where: isShared) {
+      reference.removeAll(where: isShared)
+      reference.append("More options: llavero help options")
+    }
+    let opening = (sections[..<start] + [synopsis(sections[start])]).map { wrapped($0) }
+    return (opening + reference.map(wrappedRows)).joined(separator: "\n\n")
+  }
+
+  private static let showsHidden = processOptions.contains("--help-hidden")
+
+  /// The sections of `SharedOptions`.
+  private static let sharedSections: [String] = {
+    let help: String = SharedOptions.helpMessage(includeHidden: showsHidden, columns: unbroken)
+    let sections: [String] = help.split(separator: "\n\n").map { String($0) }
+    return sections.filter { $0.prefixMatch(of: /[A-Z]+ OPTIONS:/) != nil }
+  }()
+
+  private static func isShared(_ section: String) -> Bool {
+    sharedSections.contains { $0.prefix { $0 != "\n" } == section.prefix { $0 != "\n" } }
+  }
+
+  /// A topic of "llavero help" that is no command; `nil` for a command, of which the parser has the help.
+  ///
+  /// - Throws: `Failure` for words that name neither.
+  static func topic(_ arguments: ArraySlice<String>) throws(Failure) -> String? {
+    let words = arguments.filter { !$0.hasPrefix("-") }
+    if let topic = words.first.flatMap(Topic.init(rawValue:)), words.count == 1 {
+      let sections =
+        switch topic {
+        case .options: sharedSections
+        case .settings: settings
+        }
+      return sections.map(wrappedRows).joined(separator: "\n\n")
+    }
+    guard let word = command(words).rest.first else { return nil }
+    throw usageError("Unexpected argument '\(word)'", in: words)
+  }
+
+  private enum Topic: String, CaseIterable { case options, settings }
+
+  private static var settings: [String] {
+    let rows = Setting.all.map { "  \($0.name)".padded(to: labelWidth) + "  \($0.variable): \($0.help)" }
+    return [
+      """
+      Each can be an option of its name where a command has one, an environment variable, or a line such as \
+      "client = YOUR-APP-ID" under [llavero] in ~/.config/llavero/config. The first of these counts.
+      """, (["SETTINGS:"] + rows).joined(separator: "\n"),
+    ]
+  }
+
+  /// The width of the parser's labels.
+  private static let labelWidth = 26
+
+  /// A section of options or commands.
+  private static func wrappedRows(_ section: String) -> String {
+    let rows = section.replacing("\n" + String(repeating: " ", count: labelWidth), with: "  ")
+    return rows.split(separator: "\n").map { wrappedRow(String($0)) }.joined(separator: "\n")
+  }
+
+  /// A label and its text, which stands below it where a word of it is too long to stand beside it.
+  private static func wrappedRow(_ row: String) -> String {
+    guard let match = row.wholeMatch(of: /(  \S.*?)  +(\S.*)/) else { return wrapped(row) }
+    let (label, text) = (String(match.output.1), String(match.output.2))
+    let longest = text.split { $0 == " " }.reduce(0) { max($0, $1.count) }
+    let indent = labelWidth + longest > columns ? 6 : labelWidth
+    let lines = wrapped(String(repeating: " ", count: indent) + text, indent: indent)
+    return label.count < indent ? label + lines.dropFirst(label.count) : label + "\n" + lines
+  }
+
+  /// Lines in the width of help, broken at spaces alone. What follows of an indented line is indented further.
+  private static func wrapped(_ text: String, indent: Int? = nil) -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.map { wrappedLine(String($0), indent: indent) }.joined(separator: "\n")
+  }
+
+  private static func wrappedLine(_ line: String, indent: Int?) -> String {
+    guard line.count > columns else { return line }
+    let start = String(line.prefix { $0 == " " })
+    let next = String(repeating: " ", count: indent ?? (start.isEmpty ? 0 : start.count + 2))
+    let words = line.dropFirst(start.count).split(separator: " ", omittingEmptySubsequences: false)
+    var lines: [String] = []
+    var current = start + words[0]
+    for word in words.dropFirst() {
+      if current.count + 1 + word.count > columns {
+        lines.append(current)
+        current = next + word
+      } else {
+        current += " " + word
+      }
+    }
+    return (lines + [current]).joined(separator: "\n")
+  }
+
+  /// What may follow "llavero help".
+  static var topics: [String] { command([]).names + Topic.allCases.map(\.rawValue) }
+
+  /// The command that arguments name, as it is typed, the arguments that follow it, and the commands below it that help shows.
+  private static func command(_ arguments: [String]) -> (path: String, rest: ArraySlice<String>, names: [String]) {
+    var (path, rest) = ("llavero", arguments[...])
+    // Closures: Swift 6.3 crashes over key paths of metatypes.
+    var commands = Llavero.configuration.subcommands.map { $0.configuration }
+    while let command = commands.first(where: { $0.commandName == rest.first }) {
+      path += " " + rest.removeFirst()
+      commands = command.subcommands.map { $0.configuration }
+    }
+    return (path, rest, commands.filter(\.shouldDisplay).compactMap(\.commandName))
   }
 
   /// The usage line without its options, of which there may be too many for one line.
@@ -37,14 +146,7 @@ enum HelpText {
   /// An error in a command line: one line, and another with a suggestion or the help's command. The message is the
   /// argument parser's, and the arguments are without the program.
   static func usageError(_ message: String, in arguments: [String]) -> Failure {
-    var (path, rest) = ("llavero", arguments[...])
-    // Closures: Swift 6.3 crashes over key paths of metatypes.
-    var commands = Llavero.configuration.subcommands.map { $0.configuration }
-    while let command = commands.first(where: { $0.commandName == rest.first }) {
-      path += " " + rest.removeFirst()
-      commands = command.subcommands.map { $0.configuration }
-    }
-    let names = commands.filter(\.shouldDisplay).compactMap(\.commandName)
+    let (path, rest, names) = command(arguments)
     var text = oneLine(message)
     var hint: String?
     if let suggestion = text.firstMatch(of: /\.? Did you mean '(.*?)'\?/) {

@@ -27,6 +27,10 @@ enum Program {
     do {
       if Completion.isRequested { await Completion.run() }
       if try handOverRedirect() { exit(EXIT_SUCCESS) }
+      if processArguments.dropFirst().first == "help", let topic = try HelpText.topic(processArguments.dropFirst(2)) {
+        Terminal.out(topic)
+        exit(EXIT_SUCCESS)
+      }
       var command = try parsedCommand()
       parsed = command
       if var command = command as? any AsyncParsableCommand {

@@ -47,9 +47,12 @@ struct Status: AsyncParsableCommand, SignsIn {
   @OptionGroup var account: AccountOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var lenderOptions: LenderOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var origin: TokenOrigin? { lenderOptions.origin }
 
   func run() async throws {
     if let lender = try store.lender { return try await showLoan(of: lender) }

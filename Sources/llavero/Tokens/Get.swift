@@ -53,9 +53,12 @@ struct Get: AsyncParsableCommand, SignsIn {
   @OptionGroup var scope: ScopeOptions
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var lenderOptions: LenderOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { scope.namedScopes }
 

@@ -36,9 +36,12 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
   @Flag(name: .shortAndLong, help: .quiet)
   var quiet = false
   @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var lenderOptions: LenderOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { [Self.scope] }
 

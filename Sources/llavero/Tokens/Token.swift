@@ -62,9 +62,12 @@ struct Token: AsyncParsableCommand, SignsIn {
   @OptionGroup var claimsOption: ClaimsOption
   @OptionGroup var output: OutputOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
+  @OptionGroup(title: "Client options") var lenderOptions: LenderOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
+
+  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { scope.namedScopes }
   var claims: ClaimsRequest? { claimsOption.named }
