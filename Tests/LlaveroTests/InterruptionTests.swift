@@ -64,13 +64,16 @@ struct InterruptionTests {
   func `A doctor that is cancelled deletes the item that it has written`(_ signal: Int32) async throws {
     let service = try FakeService([
       "CreateItem": .reply([.objectPath(FakeService.collection + "/1"), .objectPath("/")]),
-      "SearchItems": .silence, "Delete": .reply([.objectPath("/")]),
+      // The first is for the groups of other collections.
+      "SearchItems": .inTurn(.reply([.array(of: "o", []), .array(of: "o", [])]), then: .silence),
+      "Delete": .reply([.objectPath("/")]),
     ])
     let output = try Pipe()
     let child = try Tool(on: service.keyring).start(
       ["doctor", "--json", "--allow-plain-session"], output: output)
     defer { child.end() }
-    try await eventually { service.calls.contains("SearchItems") || child.hasEnded }
+    try await eventually { service.calls.contains("CreateItem") || child.hasEnded }
+    try await eventually { service.calls.last == "SearchItems" || child.hasEnded }
     child.signal(signal)
     #expect(child.wait() == 5)
     #expect(output.remainingLines().isEmpty)

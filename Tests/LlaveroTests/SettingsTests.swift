@@ -143,7 +143,7 @@ struct SettingsTests {
 
   @Test(arguments: ["10", "m", "-5m", "5d", "1.5h", "99999999999s"])
   func `A span of time has a number and a unit`(_ validity: String) throws {
-    try tool.run(["token", "--min-validity", validity]).exits(2, saying: "such as 10m")
+    try tool.run(["token", "--min-validity=\(validity)"]).exits(2, saying: "such as 10m")
   }
 
   @Test func `Help needs no configuration`() throws {

@@ -47,19 +47,16 @@ struct SignInTests {
     try tool.logIn()
     try lab.requireMFA(of: "alice")
     let own = #"{"access_token":{"acrs":{"essential":true,"value":"it's $x"}}}"#
-    for arguments in [["--force-refresh"], ["--claims", own]] {
+    func signIn(after arguments: String...) throws {
       let refused = try tool(["token", "--account", Tool.alice] + arguments).exits(3, printing: "")
-      #expect(lab.requests(to: .token).last?.form["claims"] == (arguments.count == 2 ? own : nil))
       let command = try #require(refused.standardError.firstMatch(of: /Sign in with "llavero (.*)"/)).output.1
       try tool.shell("exec \"$0\" " + command).exits(0)
-      #expect(lab.requests(to: .authorize).last?.query["claims"]?.contains("capolids") == true)
-      try lab.requireMFA(of: "alice")
     }
+    try signIn(after: "--force-refresh")
+    #expect(lab.requests(to: .authorize).last?.query["claims"]?.contains("capolids") == true)
     // Where the server names none, those that the command asked for.
     lab.inject(LabFault(.token, status: 400, body: #"{"error":"interaction_required"}"#))
-    let refused = try tool("token", "--claims", own, "--account", Tool.alice).exits(3, printing: "")
-    let command = try #require(refused.standardError.firstMatch(of: /Sign in with "llavero (.*)"/)).output.1
-    try tool.shell("exec \"$0\" " + command).exits(0)
+    try signIn(after: "--claims", own)
     #expect(lab.requests(to: .authorize).last?.query["claims"] == own)
     #expect(lab.requests(to: .token).last?.form["claims"] == own)
   }

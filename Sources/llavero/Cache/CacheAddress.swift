@@ -43,7 +43,7 @@ enum TargetSide: CopySide { static let name = "to" }
 struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(
     name: .customLong(Side.name + "-key"), help: "Its key (default: --key).",
-    completion: .values(of: KeyChoice.forms),    transform: KeyChoice.init(_:))
+    completion: .values(of: KeyChoice.forms), transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(

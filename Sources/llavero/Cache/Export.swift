@@ -31,7 +31,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
       account_count; with --dry-run also dry_run and records (new or newer, as in "llavero list").
       """)
 
-  @Argument(help: "A new file, -, the name of a cache, or a store (default: -).", completion: .caches)
+  @Argument(help: "A new file, -, the name of a cache, or a store (default: -).", completion: .file())
   var address: String?
 
   @Flag(help: "Print tokens to a terminal, too.")

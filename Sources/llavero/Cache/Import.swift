@@ -30,7 +30,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
       dry_run, records (new or newer, as in "llavero list") and the problems of the group.
       """)
 
-  @Argument(help: "A file, -, the name of a cache, or a store.", completion: .caches)
+  @Argument(help: "A file, -, the name of a cache, or a store.", completion: .file())
   var address: String?
 
   @Flag(name: .customLong("dry-run"), help: "Only print what would be imported.")

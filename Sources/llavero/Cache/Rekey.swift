@@ -25,7 +25,7 @@ struct Rekey: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp("Source of the new key, in the forms of --key.", valueName: "source"),
-    completion: .values(of: KeyChoice.forms),    transform: KeyChoice.init(_:))
+    completion: .values(of: KeyChoice.forms), transform: KeyChoice.init(_:))
   var newKey: KeyChoice?
 
   @OptionGroup var output: OutputOptions

@@ -21,7 +21,8 @@ extension Check {
         ?? "DBUS_SESSION_BUS_ADDRESS is not set."
       return .problem(
         "There is no D-Bus session bus. \(reason)",
-        advice: sentences(error.advice, Failure.setupAdvice))
+        // Last, since it ends with a command.
+        advice: sentences(Failure.setupAdvice, error.advice))
     }
   }
 

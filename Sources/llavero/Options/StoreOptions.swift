@@ -9,8 +9,8 @@ import TokenCache
 
 struct StoreOptions: ParsableArguments {
   @Option(
-    name: .customLong("store"), help: ArgumentHelp(.store, "address"), completion: .values(of: StoreAddress.forms),
-    transform: StoreAddress.init(_:))
+    name: .customLong("store"), help: ArgumentHelp(.store, "address"),
+    completion: .values(of: StoreAddress.forms), transform: StoreAddress.init(_:))
   var address: StoreAddress?
 
   @Option(

@@ -25,10 +25,6 @@ extension CompletionKind {
   static let records = CompletionKind.custom { words, _, _ in
     Completion.find(words) { try await $0.snapshot().document.listed(at: Date()).map(\.summary.id) }
   }
-  /// The names of other programs' caches, to which ``Completion/script(_:)`` adds files.
-  static let caches = CompletionKind.custom { _, _, _ in
-    PeerRegistry().caches.compactMap { Completion.candidate($0.name) }
-  }
   static let plaintextCaches = CompletionKind.custom { _, _, _ in
     PeerRegistry().caches.filter { $0.file != nil }.compactMap { Completion.candidate($0.name) }
   }
@@ -56,60 +52,51 @@ enum Completion {
     return CompletionShell.requesting == .zsh ? name.replacing(":", with: #"\:"#) : name
   }
 
-  /// The parser's script, with what comes after "help", and with files besides the names of caches; for bash, which splits words
-  /// at ":" and "@", too, with one that joins them before.
+  /// The parser's script, with what comes after "help"; for bash, which splits words at ":" and "@", too, with one that joins them
+  /// before.
   static func script(_ text: String) -> String {
     let topics = HelpText.topics.joined(separator: " ")
     if text.hasPrefix("#compdef") {
       return text.replacing("'*:subcommands:'", with: "'*:subcommands:(\(topics))'")
-        .replacing(/{(?=__llavero_custom_complete ---completion (?:import|export) -- positional)/, with: "{_files; ")
     }
     if text.hasPrefix("function __llavero") {
-      return text.replacing(/-fka(?= '\(__llavero_custom_completion ---completion (?:import|export) -- positional)/, with: "-Fka")
-        + """
-
-        complete -c 'llavero' -n '__llavero_should_offer_completions_for_positional "llavero help" -ge 1' -fa '\(topics)'
-
-        """
+      let isHelp = #"'__llavero_should_offer_completions_for_positional "llavero help" -ge 1'"#
+      return text + "\ncomplete -c 'llavero' -n \(isHelp) -fa '\(topics)'\n"
     }
     guard text.hasPrefix("#!/bin/bash") else { return text }
-    let files = "__llavero_add_completions -f"
     let commands = "__llavero_add_completions -W '\(topics)'"
-    let completed = text.replacing("_llavero_help() {", with: "_llavero_help() {\n    \(commands)")
-      .replacing(/\n +__llavero_add_completions.*---completion (?:import|export) -- positional.*/) {
-        "\($0.output)\n        \(files)"
-      }
-    return completed.replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
-      + #"""
+    return text.replacing("_llavero_help() {", with: "_llavero_help() {\n    \(commands)")
+      .replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
+        + #"""
 
-      _llavero_whole_words() {
-          local line="${COMP_LINE}" word piece
-          local -i index current=0
-          local -a words=()
-          for index in "${!COMP_WORDS[@]}"; do
-              word="${COMP_WORDS[index]}"
-              if [[ "${index}" -gt 0 && -n "${word}" && "${line}" != [[:space:]]* ]]; then
-                  words[-1]+="${word}"
-              else
-                  words+=("${word}")
-              fi
-              [[ "${index}" -eq "${COMP_CWORD}" ]] && current="${#words[@]}-1" piece="${word}"
-              line="${line#"${line%%[![:space:]]*}"}"
-              line="${line#"${word}"}"
-          done
-          local -a COMP_WORDS=("${words[@]}")
-          local -i COMP_CWORD="${current}"
-          # Of a word that was not joined, what stands before the cursor counts.
-          local whole="${COMP_WORDS[COMP_CWORD]}"
-          [[ "${whole}" == "${piece}" ]] && whole="${2}"
-          _llavero "${1}" "${whole}" "${COMP_WORDS[COMP_CWORD - 1]}"
-          COMPREPLY=("${COMPREPLY[@]#"${whole%"${2}"}"}")
-          # The value goes on.
-          [[ "${COMPREPLY[*]}" == *[:/] ]] && compopt -o nospace 2>/dev/null
-          return 0
-      }
+        _llavero_whole_words() {
+            local line="${COMP_LINE}" word piece
+            local -i index current=0
+            local -a words=()
+            for index in "${!COMP_WORDS[@]}"; do
+                word="${COMP_WORDS[index]}"
+                if [[ "${index}" -gt 0 && -n "${word}" && "${line}" != [[:space:]]* ]]; then
+                    words[-1]+="${word}"
+                else
+                    words+=("${word}")
+                fi
+                [[ "${index}" -eq "${COMP_CWORD}" ]] && current="${#words[@]}-1" piece="${word}"
+                line="${line#"${line%%[![:space:]]*}"}"
+                line="${line#"${word}"}"
+            done
+            local -a COMP_WORDS=("${words[@]}")
+            local -i COMP_CWORD="${current}"
+            # Of a word that was not joined, what stands before the cursor counts.
+            local whole="${COMP_WORDS[COMP_CWORD]}"
+            [[ "${whole}" == "${piece}" ]] && whole="${2}"
+            _llavero "${1}" "${whole}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            COMPREPLY=("${COMPREPLY[@]#"${whole%"${2}"}"}")
+            # The value goes on.
+            [[ "${COMPREPLY[*]}" == *[:/] ]] && compopt -o nospace 2>/dev/null
+            return 0
+        }
 
-      """#
+        """#
   }
 
   /// How long a shell waits for candidates. A test waits for a busy machine.

@@ -123,7 +123,9 @@ enum HelpText {
   static var topics: [String] { command([]).names + Topic.allCases.map(\.rawValue) }
 
   /// The command that arguments name, as it is typed, the arguments that follow it, and the commands below it that help shows.
-  private static func command(_ arguments: [String]) -> (path: String, rest: ArraySlice<String>, names: [String]) {
+  private static func command(
+    _ arguments: [String]
+  ) -> (path: String, rest: ArraySlice<String>, names: [String]) {
     var (path, rest) = ("llavero", arguments[...])
     // Closures: Swift 6.3 crashes over key paths of metatypes.
     var commands = Llavero.configuration.subcommands.map { $0.configuration }

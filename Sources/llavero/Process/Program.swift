@@ -27,7 +27,9 @@ enum Program {
     do {
       if Completion.isRequested { await Completion.run() }
       if try handOverRedirect() { exit(EXIT_SUCCESS) }
-      if processArguments.dropFirst().first == "help", let topic = try HelpText.topic(processArguments.dropFirst(2)) {
+      if processArguments.dropFirst().first == "help",
+        let topic = try HelpText.topic(processArguments.dropFirst(2))
+      {
         Terminal.out(topic)
         exit(EXIT_SUCCESS)
       }
