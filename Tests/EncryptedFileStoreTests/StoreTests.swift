@@ -159,9 +159,9 @@ struct StoreTests {
 
   @Test(
     arguments: [
-      (ENOSPC, "df -h"), (ENOLCK, "findmnt"), (EROFS, "findmnt"), (EACCES, "Set DATA to a"), (EMFILE, "ulimit -n"),
-      (ENFILE, "ulimit -n"), (EIO, "journalctl -k"), (ESTALE, "Try again."), (ENOENT, "Set DATA to a"),
-      (ENOTDIR, "Set DATA to a"), (ELOOP, "Set DATA to a"), (EINVAL, nil),
+      (ENOSPC, "df -h"), (ENOLCK, "findmnt"), (EROFS, "findmnt"), (EACCES, "Set DATA"), (EMFILE, "ulimit -n"),
+      (ENFILE, "ulimit -n"), (EIO, "journalctl -k"), (ESTALE, "Try again."), (ENOENT, "Set DATA"),
+      (ENOTDIR, "Set DATA"), (ELOOP, "Set DATA"), (EINVAL, nil),
     ] as [(Int32, String?)])
   func `The advice for a file that cannot be used fits the error`(_ code: Int32, _ advice: String?) {
     let cause = PrivateFileError.system(call: "open", path: "/data/file", code: code)

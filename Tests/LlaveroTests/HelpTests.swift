@@ -200,7 +200,7 @@ struct HelpTests {
       .exits(0, showing: "bare\n")
   }
 
-  @Test func `Completion offers ids, forms of values, files, and commands after help`() throws {
+  @Test func `Completion offers ids, forms of values, and commands after help`() throws {
     try tool.load()
     let records = try tool("list", "--json").exits(0).json["records"]?.arrayValue ?? []
     let ids = try candidates("show", "positional@0")
@@ -218,8 +218,7 @@ struct HelpTests {
       printf '%s\n' "${COMPREPLY[@]}"
       """#
     for (command, start, found) in [
-      ("help", "tok", "token"), ("help", "opt", "options"), ("import", "cmdl", "cmdline"),
-      ("export", "cmdl", "cmdline"),
+      ("help", "tok", "token"), ("help", "opt", "options"),
     ] {
       let result = try Child.run(
         "bash", ["--norc", "-c", script, Tool.path, command, start], environment: tool.environment())
