@@ -64,7 +64,7 @@ enum Completion {
       return text + "\ncomplete -c 'llavero' -n \(isHelp) -fa '\(topics)'\n"
     }
     guard text.hasPrefix("#!/bin/bash") else { return text }
-    let commands = "__llavero_add_completions -W '\(topics)'"
+    let commands = "__llavero_add_completions -W $'\(topics.replacing(" ", with: #"\n"#))'"
     return text.replacing("_llavero_help() {", with: "_llavero_help() {\n    \(commands)")
       .replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
         + #"""
