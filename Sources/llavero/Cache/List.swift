@@ -132,9 +132,10 @@ struct List: AsyncParsableCommand, GroupCommand {
 struct RecordType: RawRepresentable, ExpressibleByArgument, CaseIterable {
   let rawValue: String
 
-  static let allCases =
-    (["Account"] + CredentialType.allCases.map(\.rawValue) + ["AppMetadata", "AccountMetadata"]).map(
-      Self.init)
+  static let allCases: [RecordType] = {
+    let names = ["Account"] + CredentialType.allCases.map(\.rawValue) + ["AppMetadata", "AccountMetadata"]
+    return names.map { RecordType(rawValue: $0) }
+  }()
 
   init(rawValue: String) { self.rawValue = rawValue }
 
