@@ -136,9 +136,7 @@ public struct Settings: Sendable {
       // GLib's text calls it a key file, which is another thing here, and may quote a secret.
       throw invalid(
         "\(path) is invalid.",
-        advice:
-          "[llavero] stands above the settings, each of which is a line such as client = ID."
-      )
+        advice: "[llavero] stands above the settings, each of which is a line such as client = ID.")
     } catch {
       throw invalid("The configuration cannot be read: \(error)")
     }

@@ -236,10 +236,9 @@ final class Keyring: StoreBackend {
       }
     }
     let commonShard = ShardID(homeAccountID: nil, group: group)
-    let returned = try returnedItems(of: group).map(\.path)
     var (others, exact, common): ([ObjectPath], [ObjectPath], [ObjectPath]) = ([], [], [])
     for path in candidates {
-      if returned.count + others.count + exact.count >= limit { break }
+      if others.count + exact.count == limit { break }
       guard let item = try client.item(path, cancellable) else { continue }
       switch KeyringItem.kind(of: item, in: group) {
       case .shard(commonShard, isExact: true): common.append(path)
@@ -248,7 +247,9 @@ final class Keyring: StoreBackend {
       case .otherVersion, .foreign: if removal == .everything { others.append(path) }
       }
     }
-    return Array((returned + others + exact + common).prefix(limit))
+    // A look at the whole wallet, which one step needs.
+    let returned = others.count + exact.count < limit ? try returnedItems(of: group).map(\.path) : []
+    return Array((others + exact + returned + common).prefix(limit))
   }
 
   /// The items that were removed, and are back since KWallet ended before it wrote its file: it then has their labels and

@@ -190,6 +190,8 @@ open class MSALSliceConfig: NSObject, NSCopying {
 
 /// A redirect URI.
 public final class MSALRedirectUri: MSALObject, NSCopying, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
+
   /// The URI.
   public let url: URL
 

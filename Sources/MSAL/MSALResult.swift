@@ -4,6 +4,8 @@ import TokenCache
 
 /// A token with its account.
 public final class MSALResult: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
+
   let result: AuthenticationResult
   /// The account of the token.
   public let account: MSALAccount

@@ -185,6 +185,8 @@ open class MSALSignoutParameters: MSALParameters {
 
 /// The additional caches of a wipe of all accounts, if ``MSALSignoutParameters/wipePeerCaches`` is set.
 public final class MSALWipeCacheForAllAccountsConfig: MSALObject, @unchecked Sendable {
+  // `@unchecked Sendable`: see `MSALObject`.
+
   /// The caches of other MSAL libraries that are known on Linux, by the names in `llavero adopt`: the attributes of a
   /// keyring item, the `path` of a file.
   public static func additionalPartnerLocations() -> [String: [AnyHashable: Any]] {

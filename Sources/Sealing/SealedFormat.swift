@@ -104,14 +104,14 @@ public enum SealedFormat {
       throw .forged
     }
     let size = plain.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-    guard size <= plain.count - 4 else {
-      plain.resetBytes(in: plain.startIndex..<plain.endIndex)
-      throw .unreadable("its length is not that of its contents.")
-    }
     let sequence: UInt64 = file.bigEndian(at: 64)
-    guard sequence <= maximumSequence else {
+    let fault: String? =
+      if size > plain.count - 4 {
+        "its length is not that of its contents."
+      } else if sequence > maximumSequence { "its sequence number is too great." } else { nil }
+    if let fault {
       plain.resetBytes(in: plain.startIndex..<plain.endIndex)
-      throw .unreadable("its sequence number is too great.")
+      throw .unreadable(fault)
     }
     return Opened(sequence: sequence, contents: plain.dropFirst(4).prefix(size))
   }

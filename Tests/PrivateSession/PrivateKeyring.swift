@@ -213,6 +213,6 @@ public final class PrivateKeyring: Sendable {
 
 extension Variant {
   package static func bytes(_ value: [UInt8]) -> Variant {
-    array(of: "y", value.map(Variant.byte))
+    value.withUnsafeBytes { bytes($0) }
   }
 }

@@ -33,7 +33,7 @@ struct Accounts: AsyncParsableCommand, GroupCommand {
 }
 
 /// `get /me`, by its former name.
-struct Me: AsyncParsableCommand, SignsIn {
+struct Me: AsyncParsableCommand, SignsIn, Borrows {
   static let configuration = CommandConfiguration(
     commandName: "me",
     abstract: "Get the signed-in user from Microsoft Graph.",
@@ -55,8 +55,6 @@ struct Me: AsyncParsableCommand, SignsIn {
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
-
-  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { ["User.Read"] }
 

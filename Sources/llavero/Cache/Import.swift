@@ -26,8 +26,8 @@ struct Import: AsyncParsableCommand, GroupCommand {
         llavero import file:/mnt/backup --from-key passphrase
 
       JSON: group, saved and kept (how many records); from another program also peer; from a store also from \
-      and to (kinds of store), store (the address of that into which it is imported), key (its source), account_count, problems (of the imported store); with --dry-run also \
-      dry_run, records (new or newer, as in "llavero list") and the problems of the group.
+      and to (kinds of store), store (the address of that into which it is imported), key (its source), \
+      account_count, problems (of the imported store); with --dry-run also dry_run, records (new or newer, as in "llavero list") and the problems of the group.
       """)
 
   @Argument(help: "A file, -, the name of a cache, or a store.", completion: .file())

@@ -88,9 +88,8 @@ struct Transfer {
     if output.json {
       return try Terminal.out([
         "group": group, "peer": peer, "from": from, "to": to, "store": store, "key": key,
-        "account_count": accountCount,
-        "saved": saved, "kept": kept, "dry_run": dryRun, "records": records?.map(\.members),
-        "problems": problems, "warnings": warnings,
+        "account_count": accountCount, "saved": saved, "kept": kept, "dry_run": dryRun,
+        "records": records?.map(\.members), "problems": problems, "warnings": warnings,
       ])
     }
     if let records, !records.isEmpty { List.printTable(of: records, now: Date(), to: Terminal.output) }

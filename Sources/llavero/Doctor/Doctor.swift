@@ -45,13 +45,11 @@ struct Doctor: AsyncParsableCommand {
   var yes = false
 
   @OptionGroup var output: OutputOptions
-  @Option(
-    name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
-  var origin: TokenOrigin?
+  @OptionGroup var lenderOptions: LenderOptions
   @OptionGroup(title: "Store options") var store: StoreOptions
 
   mutating func validate() throws {
-    store.origin = origin
+    store.origin = lenderOptions.origin
     guard fix || !yes else { throw ValidationError("--yes is for --fix.") }
   }
 
@@ -109,14 +107,11 @@ struct Doctor: AsyncParsableCommand {
     let settings = store.settings
     let keyring: [Check] = [.sessionBus, .service, .encryption, .prompt, .collection]
     let groups: [Check] = [.groups, .clock]
+    let others = (settings.usesKeyring ? [[.password]] : []) + others
     // First, since groups cannot be fixed while the lock directory is open to others.
-    let password: [[Check]] = settings.usesKeyring ? [[.password]] : []
-    guard settings.kind.takesKey else {
-      return [[.lockDirectory], keyring + [.probe] + groups] + password + others
-    }
+    guard settings.kind.takesKey else { return [[.lockDirectory], keyring + [.probe] + groups] + others }
     let place: [Check] = [.secretPortal, .sealedFiles, .etcdCA, .etcd, .etcdRights, .etcdWatch]
-    return [(settings.usesKeyring ? keyring : []) + place + [.sealedKey, .sealedProbe] + groups] + password
-      + others
+    return [(settings.usesKeyring ? keyring : []) + place + [.sealedKey, .sealedProbe] + groups] + others
   }
 
   /// The checks of what is beside the store.

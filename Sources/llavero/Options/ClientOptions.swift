@@ -31,6 +31,15 @@ protocol ClientCommand: GroupCommand {
   var origin: TokenOrigin? { get }
 }
 
+/// A command that works with borrowed tokens, too.
+protocol Borrows: ClientCommand {
+  var lenderOptions: LenderOptions { get }
+}
+
+extension Borrows {
+  var origin: TokenOrigin? { lenderOptions.origin }
+}
+
 extension ClientCommand {
   var origin: TokenOrigin? { nil }
 

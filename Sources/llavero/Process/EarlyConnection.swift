@@ -43,7 +43,7 @@ enum EarlyConnection {
           format = TokenFormat(rawValue: value)
           if format == nil { return nil }
         case "--stand-in", "--query", "--claims": break
-        case "--min-validity": if Validity(argument: value) == nil { return nil }
+        case "--min-validity": if (try? Validity(value)) == nil { return nil }
         case let name:
           guard let setting = Setting.all.first(where: { $0.option.map { $0 == name } ?? false }),
             (try? setting.read(value, &settings)) != nil

@@ -4,7 +4,7 @@ import IdentityClient
 import Lending
 import TokenCache
 
-struct Status: AsyncParsableCommand, SignsIn {
+struct Status: AsyncParsableCommand, SignsIn, Borrows {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show signed-in accounts and token expiry.",
@@ -51,8 +51,6 @@ struct Status: AsyncParsableCommand, SignsIn {
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
-
-  var origin: TokenOrigin? { lenderOptions.origin }
 
   func run() async throws {
     if let lender = try store.lender { return try await showLoan(of: lender) }

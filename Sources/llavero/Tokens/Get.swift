@@ -8,7 +8,7 @@ import Lending
 import MicrosoftGraph
 import TokenCache
 
-struct Get: AsyncParsableCommand, SignsIn {
+struct Get: AsyncParsableCommand, SignsIn, Borrows {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Send a GET request to Microsoft Graph.",
@@ -57,8 +57,6 @@ struct Get: AsyncParsableCommand, SignsIn {
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
-
-  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { scope.namedScopes }
 

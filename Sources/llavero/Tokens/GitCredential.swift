@@ -5,7 +5,7 @@ import IdentityClient
 import Lending
 import TokenCache
 
-struct GitCredential: AsyncParsableCommand, SignsIn {
+struct GitCredential: AsyncParsableCommand, SignsIn, Borrows {
   static let configuration = CommandConfiguration(
     commandName: "git-credential",
     abstract: "Give git a token for Azure DevOps.",
@@ -40,8 +40,6 @@ struct GitCredential: AsyncParsableCommand, SignsIn {
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
-
-  var origin: TokenOrigin? { lenderOptions.origin }
 
   var signInScopes: [String] { [Self.scope] }
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 import IdentityClient
 import TokenCache
 
-struct Token: AsyncParsableCommand, SignsIn {
+struct Token: AsyncParsableCommand, SignsIn, Borrows {
   static let configuration = CommandConfiguration(
     commandName: "token",
     // The parser would look for the option of the root command that prints a completion script.
@@ -67,8 +67,6 @@ struct Token: AsyncParsableCommand, SignsIn {
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
   @OptionGroup(title: "Broker options") var broker: BrokerOptions
 
-  var origin: TokenOrigin? { lenderOptions.origin }
-
   var signInScopes: [String] { scope.namedScopes }
   var claims: ClaimsRequest? { claimsOption.named }
 
@@ -92,20 +90,13 @@ struct Token: AsyncParsableCommand, SignsIn {
 }
 
 /// A span of time on the command line: a number with the unit s, m or h.
-struct Validity: ExpressibleByArgument, Sendable {
+struct Validity: Sendable {
   let seconds: Double
 
   init(_ text: String) throws {
-    guard let validity = Self(argument: text) else {
-      throw ValidationError("expected a number with s, m or h, such as 10m")
-    }
-    self = validity
-  }
-
-  init?(argument: String) {
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
-    guard let unit = argument.last.flatMap({ units[$0] }), let number = UInt32(argument.dropLast()) else {
-      return nil
+    guard let unit = text.last.flatMap({ units[$0] }), let number = UInt32(text.dropLast()) else {
+      throw ValidationError("expected a number with s, m or h, such as 10m")
     }
     seconds = Double(number) * unit
   }

@@ -102,11 +102,6 @@ extension Widget {
     {
       return self
     }
-    var child = gtk_widget_get_first_child(cast())
-    while let widget = child {
-      if let button = Widget(retaining: widget).shownButton(label: label) { return button }
-      child = gtk_widget_get_next_sibling(widget)
-    }
-    return nil
+    return children.lazy.compactMap { $0.shownButton(label: label) }.first
   }
 }

@@ -17,10 +17,6 @@ extension Widget {
     if isButton, gtk_button_get_use_underline(cast()) != 0 {
       gtk_accessible_reset_property(opaque, GTK_ACCESSIBLE_PROPERTY_LABEL)
     }
-    var child = gtk_widget_get_first_child(cast())
-    while let widget = child {
-      Widget(retaining: widget).mendMnemonicNames()
-      child = gtk_widget_get_next_sibling(widget)
-    }
+    for child in children { child.mendMnemonicNames() }
   }
 }

@@ -56,6 +56,17 @@ open class Widget: GTKObject {
     g_value_unset(&value)
   }
 
+  /// What is directly in it.
+  var children: [Widget] {
+    var children: [Widget] = []
+    var next = gtk_widget_get_first_child(cast())
+    while let child = next {
+      children.append(Widget(retaining: child))
+      next = gtk_widget_get_next_sibling(child)
+    }
+    return children
+  }
+
   /// Gives it the keyboard's focus, so that screen readers announce its name and description.
   public func focus() { gtk_widget_grab_focus(cast()) }
 
