@@ -21,25 +21,29 @@ struct ChangePace {
     var start: Int64 = 0
     var last: Int64 = 0
 
-    /// Whether KeePassXC may still save. The file may be from before the last start of the system.
-    func isRecent(at time: Int64) -> Bool { (0..<pause).contains(time - last) }
+    /// Whether KeePassXC may still save at the start of a change, which others may have followed. The file may be from
+    /// before the last start of the system.
+    func isRecent(at start: Int64) -> Bool { start - last < pause && last <= now() }
   }
 
   /// Waits until a change may begin. What comes from KeePassXC, as far as is known, begins a burst.
   ///
   /// - Returns: Now, for ``end(_:)``.
   func begin(isKeePassXC: Bool) -> Int64 {
-    var start = Self.now()
-    withTimes(isNew: isKeePassXC) { times in
-      start = Self.now()
-      if times.isRecent(at: start) {
-        if start - times.start <= Self.burst { return }
-        g_usleep(UInt((times.last + Self.pause - start) / 1000 + 1))
+    while true {
+      var (start, wait) = (Self.now(), 0 as Int64)
+      withTimes(isNew: isKeePassXC) { times in
         start = Self.now()
+        if !times.isRecent(at: start) {
+          if isKeePassXC { times = Times(start: start, last: start) }
+        } else if start - times.start > Self.burst {
+          wait = times.last + Self.pause - start
+        }
       }
-      if isKeePassXC { times = Times(start: start, last: start) }
+      guard wait > 0 else { return start }
+      // Others may note the end of a change meanwhile.
+      g_usleep(UInt(wait / 1000 + 1))
     }
-    return start
   }
 
   /// Notes the end of a change in KeePassXC that began at a time.
