@@ -70,9 +70,11 @@ struct SignInTests {
   }
 
   @Test func `A device code signs in`() throws {
-    try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read"]).exits(
+    let claims = #"{"access_token":{"acrs":{"essential":true}}}"#
+    try tool.onDevice(["login", "--device-code", "--scope", "Mail.Read", "--claims", claims]).exits(
       0, printing: "Signed in as alice@contoso.test, for Mail.Read openid profile.\n",
       saying: "enter the code", hiding: "no display")
+    #expect(lab.requests(to: .deviceCode).first?.form["claims"] == claims)
   }
 
   @Test func `With --account a device code signs in that account only`() throws {

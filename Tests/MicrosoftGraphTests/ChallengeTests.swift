@@ -71,6 +71,7 @@ struct ChallengeTests {
     let answers = try await batch(challenges: 3)
     #expect(answers.map(\.status) == [401, 200])
     #expect(answers[0].error?.code == .claimsChallenge)
+    #expect(answers[0].error?.claims?.contains("c1") == true)
     // One that is refused keeps no other from its answer.
     lab.inject(LabFault(.batchItem, status: 403, body: "{}"))
     #expect(try await batch(challenges: 1).map(\.status) == [403, 200])
@@ -117,7 +118,7 @@ struct ChallengeTests {
     }
     let error = await expectGraphError(.claimsChallenge) { try await graph.me() }
     #expect(error?.httpStatus == status)
-    #expect(error?.message == "No.")
+    #expect(error?.message == "No." && error?.claims?.contains("c1") == true)
     #expect(asked.withLock { $0 } == ["", #"{"access_token":{"acrs":{"essential":true,"value":"c1"}}}"#])
     #expect(test.sent.count == 2)
   }
