@@ -115,6 +115,8 @@ struct InspectionTests {
     #expect(tokens.prefix(2) == ["TYPE  AccessToken", "CLIENT  \(Sample.mail)"], "\(tokens)")
     #expect(tokens.contains { $0.contains(/^ID +ACCOUNT/) }, "\(tokens)")
     // One record has nothing to share, and a program that reads columns gets all.
+    let accounts = try tool.onTerminal("list", "--type", "Account").lines
+    #expect(!accounts.contains { $0.hasSuffix("  -") }, "\(accounts)")
     let one = try tool.onTerminal("list", "--account", name, "--type", "Account").lines
     #expect(one.first?.hasPrefix("ID ") == true, "\(one)")
     let columns = try tool("list", "--type", "AccessToken").standardOutput
