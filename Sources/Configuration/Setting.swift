@@ -1,3 +1,5 @@
+import FoundationEssentials
+import HTTPSupport
 package import IdentityClient
 import TokenCache
 
@@ -17,6 +19,8 @@ package struct Setting: Sendable {
   package let help: String
   /// Whether `llavero setup` writes it.
   package let isWrittenBySetup: Bool
+  /// Whether a text has a secret, or says where one is.
+  private let isSecret: @Sendable (String) -> Bool
   /// The setting as text; `nil` where it is not set.
   package let text: @Sendable (Settings) -> String?
   /// Sets it to the value of a text.
@@ -38,6 +42,7 @@ package struct Setting: Sendable {
     self.variable = variable ?? "LLAVERO_" + Self.variableForm(of: name)
     option = hasOption ? "--" + name : nil
     self.isWrittenBySetup = isWrittenBySetup
+    isSecret = form.isSecret
     text = { settings in
       var (settings, text) = (settings, String?.none)
       place(&settings) { text = $0.map(form.text) }
@@ -73,6 +78,14 @@ package struct Setting: Sendable {
 }
 
 extension Setting {
+  /// Throws for a secret in a file for all users.
+  func checkIsNoSecret(_ text: String, in path: String) throws(ConfigurationError) {
+    guard isSecret(text) else { return }
+    throw ConfigurationError(
+      invalid: "Invalid \"\(name)\" in \(path): a file for all users has no key, password or proxy user.",
+      advice: "Remove it there. Each user can set it in ~/.config/llavero/config, or in \(variable).")
+  }
+
   /// What its variable says; `nil` where that is not set, or empty but for white space.
   package func variableText(in environment: [String: String]) -> String? {
     (environment[variable]?.trimmed).flatMap { $0.isEmpty ? nil : $0 }
@@ -128,6 +141,9 @@ extension Setting {
   package static let caBundle = Setting(
     "ca-bundle", { $1(&$0.caBundle) }, .path, "PEM file of certificates to trust instead of the system's",
     hasOption: false)
+  package static let proxy = Setting(
+    "proxy", { $1(&$0.proxy) }, .proxy, "Proxy, such as http://proxy.example.com:8080; off: none",
+    hasOption: false)
   package static let graphURL = Setting(
     "graph-url", { $1(&$0.graphURL) }, .plain,
     "URL of Microsoft Graph, where the authority's cloud is unknown", hasOption: false)
@@ -135,7 +151,7 @@ extension Setting {
   /// The table.
   package static let all = [
     store, key, endpoints, prefix, etcdUser, etcdPassword, etcdCA, collection, client, authority, tenant,
-    group, scope, account, origin, broker, caBundle, graphURL,
+    group, scope, account, origin, broker, caBundle, proxy, graphURL,
   ]
 }
 
@@ -143,6 +159,7 @@ extension Setting {
 private struct Form<Value>: Sendable {
   let text: @Sendable (Value) -> String
   let parse: @Sendable (String) throws(InvalidValue) -> Value
+  var isSecret: @Sendable (String) -> Bool = { _ in false }
 }
 
 extension Form<String> {
@@ -173,6 +190,28 @@ extension Unicode.Scalar {
   fileprivate var isInvisible: Bool { [.control, .format].contains(properties.generalCategory) }
 }
 
+extension Form<String> {
+  /// A proxy's URL. As text it has no user and no password.
+  static let proxy = Form(
+    text: { text in
+      guard var parts = proxyParts(text), parts.user != nil else { return text }
+      (parts.user, parts.password) = (nil, nil)
+      return parts.string ?? ""
+    },
+    parse: { (text) throws(InvalidValue) in
+      guard text == "off" || proxyParts(text) != nil else {
+        throw InvalidValue("expected a URL such as http://proxy.example.com:8080, or off")
+      }
+      return text
+    }, isSecret: { proxyParts($0)?.user != nil })
+
+  private static func proxyParts(_ text: String) -> URLComponents? {
+    let parts = URLComponents(string: text.contains("://") ? text : "http://" + text)
+    guard let parts, parts.host?.isEmpty == false, let scheme = parts.scheme?.lowercased() else { return nil }
+    return ProxyScheme(rawValue: scheme) == nil ? nil : parts
+  }
+}
+
 extension Form<[String]> {
   static let scopes = Form(text: { $0.joined(separator: " ") }) { (text) throws(InvalidValue) in
     ScopeSet.list(try Form<String>.plain.parse(text))
@@ -180,8 +219,8 @@ extension Form<[String]> {
 }
 
 extension Form<KeyChoice> {
-  static let key = Form(text: \.argument, parse: KeyChoice.init(_:))
-  static let password = Form(text: \.argument, parse: KeyChoice.init(password:))
+  static let key = Form(text: \.argument, parse: KeyChoice.init(_:), isSecret: { _ in true })
+  static let password = Form(text: \.argument, parse: KeyChoice.init(password:), isSecret: { _ in true })
 }
 
 extension Form<KeychainGroup> {

@@ -1,12 +1,12 @@
 import GLibSupport
-import Glibc
 public import IdentityClient
 public import TokenCache
 
-/// What the environment and the configuration file say; the command line goes before both.
+/// What the environment and the configuration files say; the command line goes before both.
 ///
-/// The file is `llavero/config` in `$XDG_CONFIG_HOME` (`~/.config` unless that is set), in the format of desktop
-/// entry files: the line `[llavero]`, then one `name = value` a line. The table of settings has the names.
+/// The user's file is `llavero/config` in `$XDG_CONFIG_HOME` (`~/.config` unless that is set), in the format of desktop
+/// entry files: the line `[llavero]`, then one `name = value` a line. The table of settings has the names. Below it are the files
+/// for all users, `llavero/config` in each directory of `$XDG_CONFIG_DIRS` (`/etc/xdg` unless that is set).
 public struct Settings: Sendable {
   /// The client ID of the app.
   public var clientID: String?
@@ -28,11 +28,14 @@ public struct Settings: Sendable {
   public var broker: BrokerPolicy?
   /// A file of certificates to trust instead of the system's.
   public var caBundle: String?
+  /// The URL of the proxy, which may have a password, or `off`.
+  public var proxy: String?
   /// The URL of Microsoft Graph.
   public var graphURL: String?
 
-  /// The unknown settings of the file, if there are any.
+  /// The unknown settings of the files, if there are any.
   public private(set) var unknown: ConfigurationError?
+  private var origins: [String: Origin] = [:]
 
   /// Sets nothing.
   public init() {}
@@ -41,56 +44,67 @@ public struct Settings: Sendable {
   ///
   /// - Throws: ``ConfigurationError`` that names the invalid setting and where it stands.
   public init(environment: [String: String]) throws(ConfigurationError) {
-    let path = Self.path(environment: environment) ?? ""
-    var values = try path.isEmpty ? [:] : Self.values(in: path, home: environment["HOME"])
-    let written = values[Setting.store.name]?.trimmed
-    func variable(_ setting: Setting) -> String? { setting.variableText(in: environment) }
+    let files = try ConfigurationFile.all(environment: environment)
     for setting in Setting.all {
-      let value = (values.removeValue(forKey: setting.name) ?? "").trimmed
-      if let text = variable(setting) {
+      if let text = setting.variableText(in: environment) {
+        origins[setting.name] = Origin(name: setting.variable, rank: 0)
         try read(setting, text, from: setting.variable)
-      } else if !value.isEmpty {
-        let place = "\"\(setting.name)\" in \(path)"
+      }
+      for file in files {
+        guard let text = file[setting] else { continue }
+        let origin = Origin(name: file.path, rank: file.rank)
+        if origin.isForAllUsers { try setting.checkIsNoSecret(text, in: file.path) }
+        guard origins[setting.name] == nil else { continue }
+        let place = origin.place(of: setting)
         // Programs have different working directories.
-        guard !value.hasPrefix("file:") || value.hasPrefix("file:/") else {
-          throw Self.invalid("Invalid \(place): expected an absolute path after \"file:\".")
+        guard !text.hasPrefix("file:") || text.hasPrefix("file:/") else {
+          throw ConfigurationError(invalid: "Invalid \(place): expected an absolute path after \"file:\".")
         }
-        try read(setting, value, from: place)
+        origins[setting.name] = origin
+        try read(setting, text, from: place)
       }
     }
-    // The file's tenant is one of the file's authority.
-    if variable(.authority) != nil, variable(.tenant) == nil { tenant = nil }
-    try settleCluster(variable, addressInFile: written)
-    if !values.isEmpty {
-      unknown = Self.invalid(
-        "\(path): unknown \(values.count == 1 ? "setting" : "settings") \(values.keys.sorted().joined(separator: ", ")).",
-        advice: "The settings are \(Setting.all.map(\.name).sorted().joined(separator: ", ")).")
+    // A file's tenant is one of the authority that goes with it, and not of one that goes before.
+    if rank(of: .authority) < rank(of: .tenant) { tenant = nil }
+    try settleCluster(files)
+    let names = Setting.all.map(\.name)
+    let messages = files.compactMap { file in
+      let unknown = Set(file.values.keys).subtracting(names).sorted()
+      return unknown.isEmpty
+        ? nil
+        : "\(file.path): unknown \(unknown.count == 1 ? "setting" : "settings") \(unknown.joined(separator: ", "))."
+    }
+    if !messages.isEmpty {
+      unknown = ConfigurationError(
+        invalid: messages.joined(separator: " "),
+        advice: "The settings are \(names.sorted().joined(separator: ", ")).")
     }
   }
 
-  /// Completes the address of a cluster: endpoints and prefix of the environment go before an address in the file, and
-  /// an address goes before those of its own place or a weaker one.
-  private mutating func settleCluster(
-    _ variable: (Setting) -> String?, addressInFile: String?
-  ) throws(ConfigurationError) {
-    // A variable that says "etcd" alone is about the cluster of the file.
-    if store.address == .etcd(nil), let file = addressInFile.flatMap({ try? StoreAddress($0) }),
-      file.kind == .etcd
+  /// Completes the address of a cluster: endpoints and prefix of a stronger place, such as the environment, go before an
+  /// address in a file, and an address goes before those of its own place or a weaker one.
+  private mutating func settleCluster(_ files: [ConfigurationFile]) throws(ConfigurationError) {
+    // "etcd" alone is about the cluster of the next file that names a store.
+    if store.address == .etcd(nil),
+      let file = files.first(where: { $0.rank > rank(of: .store) && $0[.store] != nil }),
+      let address = file[.store].flatMap({ try? StoreAddress($0) }), address.kind == .etcd
     {
-      store.address = file
+      store.address = address
+      origins[Setting.store.name] = Origin(name: file.path, rank: file.rank)
     }
     guard case .etcd(_?)? = store.address else { return }
-    let isInFile = [nil, StoreAddress.etcd(nil).description].contains(variable(.store))
-    store.endpoints = isInFile ? variable(.endpoints) : nil
-    store.prefix = isInFile ? variable(.prefix) : nil
-    let stronger = [Setting.endpoints, .prefix].filter { isInFile && variable($0) != nil }
+    func isStronger(_ setting: Setting) -> Bool { rank(of: setting) < rank(of: .store) }
+    if !isStronger(.endpoints) { store.endpoints = nil }
+    if !isStronger(.prefix) { store.prefix = nil }
+    let stronger = [Setting.endpoints, .prefix].filter(isStronger)
     guard !stronger.isEmpty else { return }
     do throws(InvalidValue) {
       store.address = .etcd(
         try StoreAddress.Cluster(members: store.chosenEndpoints, prefix: store.chosenPrefix))
       (store.endpoints, store.prefix) = (nil, nil)
     } catch {
-      throw Self.invalid("Invalid \(stronger.map(\.variable).joined(separator: " or ")): \(error).")
+      let places = stronger.compactMap { origins[$0.name]?.place(of: $0) }
+      throw ConfigurationError(invalid: "Invalid \(places.joined(separator: " or ")): \(error).")
     }
   }
 
@@ -101,7 +115,7 @@ public struct Settings: Sendable {
     do throws(InvalidValue) {
       try setting.read(text, &self)
     } catch {
-      throw Self.invalid("Invalid \(place): \(error).")
+      throw ConfigurationError(invalid: "Invalid \(place): \(error).")
     }
   }
 
@@ -110,53 +124,31 @@ public struct Settings: Sendable {
     Setting.all.compactMap { setting in setting.text(self).map { (setting, $0) } }
   }
 
-  /// The configuration file; `nil` where the environment names no directory for it.
+  /// The user's configuration file; `nil` where the environment names no directory for it.
   public static func path(environment: [String: String]) -> String? {
     let home = environment["HOME"].map { $0 + "/.config" }
     let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     return (configured ?? home).map { $0 + "/llavero/config" }
   }
 
-  private static func values(
-    in path: String, home: String?
-  ) throws(ConfigurationError) -> [String: String] {
-    if unsafe access(path, F_OK) != 0 {
-      let code = errno
-      if code == ENOENT, !leadsNowhere(path) { return [:] }
-      // Without a home directory, or with one that this user may not enter, there is no configuration either.
-      let hasNoHome = home.map { unsafe access($0 + "/.", X_OK) != 0 } ?? false
-      if hasNoHome, [ENOENT, ENOTDIR, EACCES].contains(code) { return [:] }
-      throw invalid(
-        "\(path) cannot be reached: \(systemReason(code)).",
-        advice: "Show its directories, their owners and modes: namei -l \(shellQuoted(path))")
-    }
-    do {
-      return try readFile(path, limit: 1 << 20).map { try KeyFile($0)["llavero"] } ?? [:]
-    } catch is GLibError {
-      // GLib's text calls it a key file, which is another thing here, and may quote a secret.
-      throw invalid(
-        "\(path) is invalid.",
-        advice: "[llavero] stands above the settings, each of which is a line such as client = ID.")
-    } catch {
-      throw invalid("The configuration cannot be read: \(error)")
-    }
-  }
+  /// Where the value of a setting comes from; `nil` where the environment and the files do not set it.
+  package func origin(of setting: Setting) -> Origin? { origins[setting.name] }
 
-  /// Whether the way to a missing file has a link to a directory that does not exist, such as one that is not mounted.
-  private static func leadsNowhere(_ path: String) -> Bool {
-    var place = path
-    while unsafe access(place, F_OK) != 0, place.count > 1 {
-      let target = linkTarget(place)
-      guard target == place else {
-        // The file itself may not be made yet.
-        return unsafe access(place == path ? parentDirectory(of: target) : place, F_OK) != 0
-      }
-      place = parentDirectory(of: place)
-    }
-    return false
-  }
+  /// How weak the place of a setting is; the weakest where it is not set.
+  private func rank(of setting: Setting) -> Int { origins[setting.name]?.rank ?? .max }
 
-  private static func invalid(_ message: String, advice: String? = nil) -> ConfigurationError {
-    ConfigurationError("invalid_configuration", message, advice: advice)
+  /// Where the value of a setting comes from.
+  package struct Origin: Sendable {
+    /// The variable, or the file's path.
+    package let name: String
+    /// The environment is 0, and a file what ``ConfigurationFile/rank`` says.
+    let rank: Int
+    package var isVariable: Bool { rank == 0 }
+    /// Whether it is a file for all users.
+    package var isForAllUsers: Bool { rank > 1 }
+
+    fileprivate func place(of setting: Setting) -> String {
+      isVariable ? name : "\"\(setting.name)\" in \(name)"
+    }
   }
 }

@@ -60,9 +60,9 @@ extension Exchange {
     let refused = proxy.map { "The proxy \($0.name)" } ?? "The proxy of the desktop's settings"
     let user =
       proxy?.user.map { "refuses the user \($0) or the password" } ?? "demands a user name and a password"
+    let setting = "\(proxy?.variable ?? "https_proxy")=http://USER:PASSWORD@HOST:PORT"
     return .invalidConfiguration(
-      "\(refused) \(user) (status 407). Set https_proxy=http://USER:PASSWORD@HOST:PORT, with special characters as %XX."
-    )
+      "\(refused) \(user) (status 407). Set \(setting), with special characters as %XX.")
   }
 
   func certificateProblem(_ problems: GTlsCertificateFlags) -> String {

@@ -4,7 +4,7 @@ import GLibSupport
 import HTTPSupport
 import LibsoupOnDemand
 
-/// The proxy of the environment.
+/// The proxy of the settings or the environment.
 ///
 /// GIO's default resolver reads the environment only where an extra module is installed, and prefers the desktop's
 /// settings to it; so the environment is read here, and GIO decides if it has no proxy.
@@ -13,40 +13,46 @@ struct ProxySettings: Sendable {
   /// Host and port, and the user, for error texts.
   let name: String
   let user: String?
+  /// Which variable replaces it.
+  let variable: String
   /// The value of `Proxy-Authorization` for an HTTP proxy.
   private let authorization: String?
   private let exceptions: String
 
+  /// Reads the proxy that is named, `off` for none, or that of the environment; `nil` where neither says anything.
+  ///
   /// - Throws: ``HTTPTransportError/invalidConfiguration(_:)`` if the URL is invalid. The text does not
   ///   quote it: it may have a password.
-  init?(environment: [String: String]) throws(HTTPTransportError) {
+  init?(_ named: String? = nil, environment: [String: String]) throws(HTTPTransportError) {
+    variable = named == nil ? "https_proxy" : "LLAVERO_PROXY"
+    guard named != "off" else {
+      (address, name, user, authorization, exceptions) = ("", "", nil, nil, "*")
+      return
+    }
     func value(_ name: String) -> String? {
       [name, name.uppercased()].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
     }
-    guard let text = value("https_proxy") ?? value("all_proxy") else { return nil }
+    guard let text = named ?? value("https_proxy") ?? value("all_proxy") else { return nil }
     let uri = g_uri_parse(text.contains("://") ? text : "http://" + text, FLAG_G_URI_FLAGS_HAS_PASSWORD, nil)
     guard let uri else { throw invalid }
     defer { g_uri_unref(uri) }
-    guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true else { throw invalid }
+    guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true,
+      let scheme = ProxyScheme(rawValue: String(cString: g_uri_get_scheme(uri)))
+    else { throw invalid }
 
     let port = g_uri_get_port(uri)
     name = String(cString: g_uri_get_host(uri)) + (port > 0 ? ":\(port)" : "")
     user = g_uri_get_user(uri).map { String(cString: $0) }
-    let scheme = String(cString: g_uri_get_scheme(uri))
-    switch scheme {
-    case "http":
+    if scheme == .http {
       address = proxyAddress(uri, scheme: scheme, hasCredentials: false)
       authorization = g_uri_get_user(uri).map { user in
         let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
         return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
       }
-    // GIO asks these for the connection, with the credentials of the address.
-    case "https", "socks", "socks4", "socks4a", "socks5", "socks5h":
-      // GIO lets every SOCKS 5 proxy resolve the name.
-      address = proxyAddress(uri, scheme: scheme == "socks5h" ? "socks5" : scheme, hasCredentials: true)
+    } else {
+      // GIO asks these for the connection, with the credentials of the address, and lets every SOCKS 5 proxy resolve the name.
+      address = proxyAddress(uri, scheme: scheme == .socks5h ? .socks5 : scheme, hasCredentials: true)
       authorization = nil
-    default:
-      throw invalid
     }
     exceptions = value("no_proxy") ?? ""
   }
@@ -73,7 +79,7 @@ struct ProxySettings: Sendable {
 }
 
 private let invalid = HTTPTransportError.invalidConfiguration(
-  "Invalid proxy in https_proxy or all_proxy: expected http://host:port.")
+  "Invalid proxy: expected http://host:port in https_proxy, all_proxy or the settings.")
 
 /// An entry of `no_proxy` for GIO; `nil` for one that GIO would refuse, with a warning on standard error.
 private func ignoredHost(_ entry: Substring) -> Substring? {
@@ -89,11 +95,11 @@ private func ignoredHost(_ entry: Substring) -> Substring? {
 }
 
 /// The address for GIO, with curl's default for a missing port.
-private func proxyAddress(_ uri: OpaquePointer, scheme: String, hasCredentials: Bool) -> String {
+private func proxyAddress(_ uri: OpaquePointer, scheme: ProxyScheme, hasCredentials: Bool) -> String {
   let port = g_uri_get_port(uri)
   let text = g_uri_join_with_user(
-    FLAG_G_URI_FLAGS_HAS_PASSWORD, scheme, hasCredentials ? g_uri_get_user(uri) : nil,
+    FLAG_G_URI_FLAGS_HAS_PASSWORD, scheme.rawValue, hasCredentials ? g_uri_get_user(uri) : nil,
     hasCredentials ? g_uri_get_password(uri) : nil, nil, g_uri_get_host(uri),
-    port != -1 ? port : scheme == "https" ? 443 : 1080, "", nil, nil)
+    port != -1 ? port : scheme == .https ? 443 : 1080, "", nil, nil)
   return String(taking: text) ?? ""
 }

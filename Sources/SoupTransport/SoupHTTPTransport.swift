@@ -29,6 +29,7 @@ public final class SoupHTTPTransport: HTTPTransport {
   /// - Parameters:
   ///   - caBundle: A file of PEM certificates to trust instead of the system's. Without it, the file in
   ///     `LLAVERO_CA_BUNDLE`, else that in `SSL_CERT_FILE`, else the system's store.
+  ///   - proxy: The URL of the proxy in place of the environment's, or `off` for none.
   ///   - environment: The process's environment. `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper
   ///     case, have the same meaning as for curl; without them the desktop's settings are used.
   ///   - allowsLoopbackHTTP: Whether requests to loopback addresses may use http, bypassing proxies.
@@ -36,13 +37,13 @@ public final class SoupHTTPTransport: HTTPTransport {
   /// - Throws: `HTTPTransportError.invalidConfiguration(_:)` if the CA bundle cannot be read or holds no
   ///   certificate, or if the proxy's URL is invalid.
   public init(
-    caBundle: String? = nil, environment: [String: String], allowsLoopbackHTTP: Bool = false,
-    caBundleVariable: String = "LLAVERO_CA_BUNDLE"
+    caBundle: String? = nil, proxy: String? = nil, environment: [String: String],
+    allowsLoopbackHTTP: Bool = false, caBundleVariable: String = "LLAVERO_CA_BUNDLE"
   ) throws(HTTPTransportError) {
     self.allowsLoopbackHTTP = allowsLoopbackHTTP
     route = .hosts(
       trustAnchors: try loadTrustAnchors(caBundle: caBundle, environment: environment),
-      try ProxySettings(environment: environment), caBundleVariable: caBundleVariable)
+      try ProxySettings(proxy, environment: environment), caBundleVariable: caBundleVariable)
   }
 
   /// Makes a transport whose requests all go to one Unix socket, over HTTP without TLS: the file's owner and mode

@@ -141,6 +141,73 @@ struct SettingsTests {
     #expect(variable == .file(directory: FileManager.default.currentDirectoryPath + "/cache"))
   }
 
+  /// Makes a file for all users in a directory of this name, and returns its path.
+  private func forAll(_ name: String, _ text: String, mode: mode_t = 0o644) throws -> String {
+    try directory.file("\(name)/llavero/config", text, mode: mode)
+  }
+
+  @Test func `The user's file goes before those for all users, and an earlier directory before a later one`()
+    throws
+  {
+    let first = try forAll("a", "[llavero]\ntenant = a.com\nscope = A\nbroker =")
+    let last = try forAll(
+      "b", "[llavero]\ntenant = b.com\nbroker = off\nproxy = http://proxy:1\nstore = etcd+https://b/b")
+    #expect(symlink("/proc/nonexistent/x", directory.path + "/dangling") == 0)
+    let places = ["a", "dangling", "missing", "b"].map { "\(directory.path)/\($0)" } + ["relative"]
+    let variables = ["XDG_CONFIG_DIRS": places.joined(separator: ":"), "LLAVERO_ACCOUNT": "alice"]
+    let found = try settings("scope = C\nstore = etcd\nprefix = /c", variables)
+    #expect((found.tenant, found.scopes, found.proxy) == ("a.com", ["C"], "http://proxy:1"))
+    #expect(found.store.address?.description == "etcd+https://b/c")
+    let origins = found.values.map { "\($0.setting.name) \(found.origin(of: $0.setting)?.name ?? "")" }
+    #expect(
+      origins == [
+        "store \(last)", "tenant \(first)", "scope \(directory.path)/llavero/config",
+        "account LLAVERO_ACCOUNT", "broker \(last)", "proxy \(last)",
+      ])
+    #expect(try settings("authority = https://login.microsoftonline.us/common", variables).tenant == nil)
+  }
+
+  @Test(
+    .fault("system config"),
+    arguments: [
+      "key = file:/key", "key = hunter2", "etcd-password = file:/key", "proxy = http://me:hunter2@proxy",
+      "proxy = me:hunter2@proxy:1",
+    ])
+  func `A secret in a file for all users is an error`(_ line: String) throws {
+    let path = try forAll("all", "[llavero]\n\(line)\n")
+    // Also where the user sets the same.
+    for own in ["", "key = file:/own\netcd-password = file:/own\nproxy = off"] {
+      let error = #expect(throws: ConfigurationError.self) {
+        try settings(own, ["XDG_CONFIG_DIRS": directory.path + "/all"])
+      }
+      #expect(
+        error?.message.hasSuffix("\" in \(path): a file for all users has no key, password or proxy user.")
+          == true)
+      #expect(error?.errorDescription?.contains("hunter2") == false)
+    }
+    if line.hasPrefix("proxy") {
+      #expect(try settings(line).values.map(\.text).joined().contains("proxy"))
+      #expect(try settings(line).values.map(\.text).joined().contains("hunter2") == false)
+    }
+  }
+
+  @Test(
+    .fault("system config"),
+    arguments: [
+      ("[llavero]\nclient = x", 0o664, "users other than its owner"),
+      ("[llavero]", 0o646, "users other than"),
+      ("client = x", 0o644, "is invalid"), (nil, 0, "is not a regular file"),
+    ] as [(String?, mode_t, String)])
+  func `A file for all users that is malformed or open to other writers is refused`(
+    _ text: String?, _ mode: mode_t, _ words: String
+  ) throws {
+    let path = try text.map { try forAll("all", $0, mode: mode) } ?? directory.directory("all/llavero/config")
+    let error = #expect(throws: ConfigurationError.self) {
+      try settings("client = own", ["XDG_CONFIG_DIRS": directory.path + "/all"])
+    }
+    #expect(error?.message.contains(path) == true && error?.message.contains(words) == true)
+  }
+
   @Test func `Unknown settings are named, with those that exist`() throws {
     let unknown = try settings("gruop = com.example.mail\nclinet = x").unknown
     #expect(unknown?.message.hasSuffix("unknown settings clinet, gruop.") == true)

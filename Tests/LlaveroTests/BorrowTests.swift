@@ -164,7 +164,7 @@ struct BorrowTests {
     for word in [borrower.address, "alice@contoso.test", "Mail.Read", "management.azure.com", "2100"] {
       #expect(text.contains(word), "\(text)")
     }
-    #expect(findings?.arrayValue?.count == 2)
+    #expect(findings?.strings("check") == ["configuration", "lender", "lender"])
     // No token was requested.
     #expect(borrower.server.requests.allSatisfy { $0.hasPrefix("GET /loan ") })
     let gone = try ScriptedLender(terms: "{}", token: Self.sameToken)

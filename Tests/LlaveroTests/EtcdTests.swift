@@ -103,8 +103,9 @@ struct EtcdTests {
     let before = try cluster.administrate("get", "--prefix", "--keys-only", prefix + "/")
     let report = try examine(own).exits(0)
     #expect(
-      report.checks.prefix(7)
-        == ["etcd", "etcd", "etcd_rights", "etcd_watch", "store_key", "probe", "groups"])
+      report.checks.prefix(8) == [
+        "configuration", "etcd", "etcd", "etcd_rights", "etcd_watch", "store_key", "probe", "groups",
+      ])
     #expect(report.text("etcd").contains("leads: etcd 3.") && report.text("etcd").contains("it may have "))
     #expect(report.states("etcd_watch").first == "ok")
     #expect(try tool("groups", "--json", with: own).standardOutput.contains("org.llavero.probe") == false)

@@ -80,6 +80,33 @@ struct SetupTests {
     #expect(settings?.strings("value") == ["keyring", "d", other, "fabrikam.com"])
   }
 
+  @Test func `Doctor and setup show where a value is from, and setup leaves what is set for all users there`()
+    throws
+  {
+    let all = try tool.files.file(
+      "all/llavero/config",
+      "[llavero]\ntenant = contoso.com\nproxy = http://proxy.test:1\n",
+      mode: 0o644)
+    try tool.files.file(
+      "config/llavero/config", "[llavero]\nclient = c\nproxy = http://me:hunter2@own.test:1\n")
+    let variables = ["XDG_CONFIG_DIRS": tool.files.path + "/all", "LLAVERO_GROUP": "com.example.mail"]
+    for arguments in [["--dry-run"], []] {
+      try tool.run(["setup"] + arguments, with: variables).exits(
+        0, showing: "client = c (from \(path))", "tenant = contoso.com (from \(all), where it stays)",
+        "group = com.example.mail (from LLAVERO_GROUP)")
+    }
+    #expect(configuration?.contains("contoso.com") == false)
+    try tool.examine(with: variables).finds(
+      "configuration", "ok", "ok", "ok", saying: "\(all) sets tenant = contoso.com.",
+      "\(path) sets store = keyring, client = c, proxy = http://own.test:1.",
+      "The environment sets group = com.example.mail.")
+    // A tenant that is named for another authority is the user's own.
+    try setup(
+      "--authority", "https://login.microsoftonline.us/common", "--tenant", "contoso.com", with: variables
+    ).exits(0)
+    #expect(configuration?.contains("tenant = contoso.com") == true)
+  }
+
   @Test(.fault("bad setting"))
   func `An invalid old value is not shown: it may be a secret`() throws {
     try tool.files.file("config/llavero/config", "[llavero]\nkey = my secret passphrase\n")

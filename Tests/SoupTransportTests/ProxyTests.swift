@@ -46,6 +46,20 @@ extension TransportTests {
       #expect(server.requests.allSatisfy { $0.fields["proxy-authorization"] == nil })
     }
 
+    @Test func `A named proxy goes before that of the environment, and off is none`() async throws {
+      let proxy = try TestProxy()
+      let server = try TestServer { _ in .init(body: [65]) }
+      let other = ["https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)"]
+      for (named, count) in [("127.0.0.1:\(proxy.port)", 1), ("off", 1)] {
+        #expect(try await makeTransport(other, proxy: named).send(get(server.port)).text == "A")
+        #expect(proxy.requests.count == count)
+      }
+      let refusing = try TestProxy(answer: "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+      let transport = try makeTransport(proxy: "127.0.0.1:\(refusing.port)")
+      let text = try await failure(transport, get(443), is: HTTPTransportError.invalidConfiguration)
+      #expect(text.contains("Set LLAVERO_PROXY=http://"))
+    }
+
     @Test(arguments: [
       ("localhost", true), ("LOCALHOST", true), ("example.com, localhost", true),
       (".example.com,localhost", true), ("*", true), ("example.com", false), ("local", false),

@@ -5,8 +5,9 @@ import SoupTransport
 import Testing
 
 /// A transport that trusts the test's authority.
-func makeTransport(_ environment: [String: String] = [:]) throws -> SoupHTTPTransport {
-  try SoupHTTPTransport(caBundle: TestCertificates.shared.caBundle, environment: environment)
+func makeTransport(_ environment: [String: String] = [:], proxy: String? = nil) throws -> SoupHTTPTransport {
+  try SoupHTTPTransport(
+    caBundle: TestCertificates.shared.caBundle, proxy: proxy, environment: environment)
 }
 
 func get(

@@ -31,6 +31,7 @@ public final class Keychain: Sendable {
   /// The names of the accounts by ID, also of those that cannot be read any more.
   private let names = Mutex<[KeychainGroup: [String: String]]>([:])
   private let caBundle: String?
+  private let proxy: String?
   private let transport = Mutex<SoupHTTPTransport?>(nil)
   /// The end of all renewals that were cancelled.
   let renewals = Mutex<Task<Void, Never>?>(nil)
@@ -62,13 +63,13 @@ public final class Keychain: Sendable {
         authority = try Self.authority(
           address, from: isVariable ? "LLAVERO_AUTHORITY" : "\"authority\" in the configuration")
       }
-      let caBundle = settings.caBundle
+      let (caBundle, proxy) = (settings.caBundle, settings.proxy)
       var access = StoreAccess { (question) throws(CacheError) in
         try dialog.answer(question)
       } transport: { (certificates) throws(HTTPTransportError) in
         try SoupHTTPTransport(
-          caBundle: certificates ?? caBundle, environment: environment, allowsLoopbackHTTP: true,
-          caBundleVariable: "LLAVERO_ETCD_CA")
+          caBundle: certificates ?? caBundle, proxy: proxy, environment: environment,
+          allowsLoopbackHTTP: true, caBundleVariable: "LLAVERO_ETCD_CA")
       }
       access.shareConnection()
       store = try given ?? settings.store.store(access)
@@ -79,7 +80,8 @@ public final class Keychain: Sendable {
     } catch {
       obstacle = Trouble(opening: error)
     }
-    (self.environment, group, caBundle) = (environment, settings.group ?? .default, settings.caBundle)
+    (self.environment, group) = (environment, settings.group ?? .default)
+    (caBundle, proxy) = (settings.caBundle, settings.proxy)
     (self.authority, storeName, storePlace, self.obstacle) = (authority, name, place, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }
@@ -225,7 +227,7 @@ public final class Keychain: Sendable {
     do throws(HTTPTransportError) {
       return try transport.withLock { (transport) throws(HTTPTransportError) in
         if let transport { return transport }
-        let made = try SoupHTTPTransport(caBundle: caBundle, environment: environment)
+        let made = try SoupHTTPTransport(caBundle: caBundle, proxy: proxy, environment: environment)
         transport = made
         return made
       }

@@ -145,12 +145,15 @@ func isPrivate(owner: uid_t, mode: mode_t, user: uid_t, openToOthers others: Boo
   return [user, 0].contains(owner) && (others || mode & forbidden == 0)
 }
 
-/// Reads a regular file, by default of any owner. A named pipe or a device is refused: it may block, or never end.
+/// Reads a regular file of any owner, and with `refusingOtherWriters` none that its group or others may write. Not the owner
+/// is asked about: in a user namespace root is nobody. A named pipe or a device is refused: it may block, or never end.
 ///
 /// - Returns: `nil` if the file does not exist.
-/// - Throws: ``PrivateFileError``: `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
-package func readFile(_ path: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
-  try readFile(path, limit: limit) { _ in true }
+/// - Throws: ``PrivateFileError``: `notPrivate`, `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
+package func readFile(
+  _ path: String, limit: Int, refusingOtherWriters: Bool = false
+) throws(PrivateFileError) -> [UInt8]? {
+  try readFile(path, limit: limit) { !refusingOtherWriters || $0.st_mode & 0o022 == 0 }
 }
 
 private func readFile(

@@ -128,7 +128,9 @@ struct Rekey: AsyncParsableCommand {
 
   /// Writes the new key into the configuration, where that names the old one of this store, and returns its path.
   private func configure(_ key: KeyChoice) throws(Failure) -> String? {
-    let files = processEnvironment().filter { ["HOME", "XDG_CONFIG_HOME"].contains($0.key) }
+    let files = processEnvironment().filter {
+      ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"].contains($0.key)
+    }
     guard let written = try? Settings(environment: files).store, written.key != nil,
       written.key?.lasting == store.settings.key?.lasting, written.isSameStore(as: store.settings),
       var file = try? SettingsFile(environment: files)

@@ -11,9 +11,17 @@ import SoupTransport
 import TokenCache
 
 extension Check {
-  /// Checks the configuration file for unknown settings, such as misspelt ones. Other commands refuse these.
+  /// Shows what is set where, and checks for unknown settings, such as misspelt ones. Other commands refuse these.
   static let configuration = Check(name: "configuration") { _ in
-    Settings.current.unknown.map { .problem($0.message, advice: $0.advice) } ?? []
+    let settings = Settings.current
+    let places = Dictionary(grouping: settings.values) { value in
+      settings.origin(of: value.setting).map { $0.isVariable ? "The environment" : $0.name } ?? ""
+    }
+    let set = places.sorted { $0.key < $1.key }.flatMap { place, values in
+      let lines = values.map { "\($0.setting.name) = \($0.text)" }
+      return [Finding].ok("\(place) sets \(lines.joined(separator: ", ")).")
+    }
+    return set + (settings.unknown.map { .problem($0.message, advice: $0.advice) } ?? [])
   }
 
   /// Checks whether the lender responds, and what it lends. It requests no token: the lender might have to ask a person.

@@ -71,7 +71,8 @@ enum HelpText {
     return [
       """
       Each can be an option of its name where a command has one, an environment variable, or a line such as \
-      "client = YOUR-APP-ID" under [llavero] in ~/.config/llavero/config. The first of these counts.
+      "client = YOUR-APP-ID" under [llavero] in ~/.config/llavero/config, or for all users in \
+      /etc/xdg/llavero/config. The first of these counts.
       """, (["SETTINGS:"] + rows).joined(separator: "\n"),
     ]
   }

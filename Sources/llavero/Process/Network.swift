@@ -20,7 +20,8 @@ enum Network {
   static func transport() throws(HTTPTransportError) -> SoupHTTPTransport {
     Interruption.beginCancelling()
     return try SoupHTTPTransport(
-      caBundle: Settings.current.caBundle, environment: ProcessInfo.processInfo.environment)
+      caBundle: Settings.current.caBundle, proxy: Settings.current.proxy,
+      environment: ProcessInfo.processInfo.environment)
   }
 
   /// What sends requests to etcd, which may have certificates of its own.
@@ -28,7 +29,7 @@ enum Network {
   {
     Interruption.beginCancelling()
     return try SoupHTTPTransport(
-      caBundle: certificates ?? Settings.current.caBundle,
+      caBundle: certificates ?? Settings.current.caBundle, proxy: Settings.current.proxy,
       environment: ProcessInfo.processInfo.environment, allowsLoopbackHTTP: true,
       caBundleVariable: Setting.etcdCA.variable)
   }
@@ -40,7 +41,8 @@ extension HTTPTransportError: ToolError {
     case .invalidConfiguration(let reason):
       Failure(
         "invalid_configuration", reason, code: .usage,
-        advice: "LLAVERO_CA_BUNDLE, LLAVERO_ETCD_CA, SSL_CERT_FILE and https_proxy set up the connection.")
+        advice: "LLAVERO_CA_BUNDLE, LLAVERO_ETCD_CA, SSL_CERT_FILE, LLAVERO_PROXY and https_proxy set up the "
+          + "connection.")
     case .cancelled: .cancelled("The request was cancelled.")
     default: Failure("network", "The network cannot be used: \(self).", code: .network)
     }

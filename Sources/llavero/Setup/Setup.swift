@@ -29,7 +29,8 @@ struct Setup: AsyncParsableCommand, ClientCommand {
         sudo llavero setup --store file --key credential:llavero
 
       JSON: path (of the configuration), dry_run, settings: [name, value (none if it is removed), previous (if it \
-      was a valid one)], key_file (that was made), unit (its lines), protects, does_not_protect, warnings.
+      was a valid one), from (the variable or file that had the value), written (false for what a file for all \
+      users sets)], key_file (that was made), unit (its lines), protects, does_not_protect, warnings.
       """)
 
   struct Result: Encodable {
@@ -38,6 +39,10 @@ struct Setup: AsyncParsableCommand, ClientCommand {
       /// `nil` for one that is removed.
       let value: String?
       let previous: String?
+      /// The variable or the file that had the value.
+      var from: String?
+      /// `false` for one that a file for all users sets: it stays there, where it can be changed for all.
+      var written = true
     }
     let path: String?
     let dryRun: Bool
@@ -96,12 +101,18 @@ struct Setup: AsyncParsableCommand, ClientCommand {
 
     for (setting, value) in chosen {
       let name = setting.name
+      let origin = setting.text(Settings.current) == value ? Settings.current.origin(of: setting) : nil
+      // A tenant is one of the authority beside it.
+      let stays =
+        credential == nil && origin?.isForAllUsers == true
+        && (name != Setting.tenant.name || appOptions.authority == Settings.current.authority)
       let previous = credential == nil ? file[name] : nil
-      if previous != value { file.set(name, to: value) }
+      if !stays, previous != value { file.set(name, to: value) }
       // What is no value of the setting may be a secret, put there by mistake.
       var (old, shown) = (Settings(), previous == value ? nil : previous)
       if let text = shown, (try? old.read(setting, text, from: name)) == nil { shown = nil }
-      result.settings.append(Result.Setting(name: name, value: value, previous: shown))
+      result.settings.append(
+        Result.Setting(name: name, value: value, previous: shown, from: origin?.name, written: !stays))
       if credential == nil, let overriding = setting.variableText(in: environment), overriding != value {
         result.warnings.append("\(setting.variable) in the environment goes before this \(name).")
       }
@@ -270,9 +281,13 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     if let path = result.path {
       Terminal.out((dryRun ? "Would be written to " : "Written to ") + printable(path) + ":")
       for setting in result.settings {
-        let previous = setting.previous.map { " (was \($0))" } ?? ""
+        let notes = [
+          setting.previous.map { "was \($0)" },
+          setting.from.map { "from \($0)" + (setting.written ? "" : ", where it stays") },
+        ].compactMap(\.self)
         let value = setting.value.map { "= \($0)" } ?? "removed"
-        Terminal.out("  " + printable("\(setting.name) \(value)\(previous)"))
+        let note = notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))"
+        Terminal.out("  " + printable("\(setting.name) \(value)\(note)"))
       }
     }
     if let path = result.keyFile {
