@@ -2,7 +2,7 @@ import GLibSupport
 import Sealing
 import TokenCache
 
-/// What a store's values are called; section 15 of `CacheFormat.md` is the specification.
+/// What a store's values are called; section 8 of `CacheFormat.md` is the specification.
 struct EtcdNames: Sendable {
   /// Without a slash at its end.
   private let prefix: String

@@ -16,7 +16,7 @@ struct ShardItems: Sendable {
 /// The items that were found of a group, and what they hold together.
 struct GroupItems {
   private var copies: [ShardID: [ShardCopy]] = [:]
-  private var foreignProblems: [StoreProblem] = []
+  private var others: [KeyringItem.Kind] = []
   /// In seconds since 1970. A keyring that gives an item a later date does not know it.
   private static let endOfYear9999: UInt64 = 253_402_300_800
 
@@ -25,24 +25,25 @@ struct GroupItems {
   }
 
   /// Notes an item that has the group's name but is not of this version.
-  mutating func note(_ kind: KeyringItem.Kind) {
+  mutating func note(_ kind: KeyringItem.Kind) { others.append(kind) }
+
+  private func problem(of kind: KeyringItem.Kind) -> StoreProblem? {
     switch kind {
-    case .shard: break
-    case .otherVersion(let version, let shard):
-      foreignProblems.append(
-        StoreProblem(
-          .newerVersion, shard: shard,
-          detail: "An item has version \(version); this program knows version \(KeyringItem.version)."))
-    case .foreign:
-      foreignProblems.append(
-        StoreProblem(.foreign, shard: nil, detail: "An item with the group's name has other attributes."))
+    case .shard: nil
+    // What a later version left beside an item of this one does not hide it.
+    case .otherVersion(let version, let shard) where shard.map { copies[$0] == nil } ?? true:
+      StoreProblem(
+        .newerVersion, shard: shard,
+        detail: "An item has version \(version); this program knows version \(KeyringItem.version).")
+    case .otherVersion, .foreign:
+      StoreProblem(.foreign, shard: nil, detail: "An item with the group's name has other attributes.")
     }
   }
 
   /// What the items hold, and where those of each shard are, empty and damaged ones included; of copies the newest first.
   var loaded: Loaded<Keyring.Version> {
     var documents: [ShardID: CacheDocument] = [:]
-    var problems = foreignProblems
+    var problems = others.compactMap(problem)
     var unmerged: Set<ShardID> = []
     var paths: Keyring.Version = [:]
     for (shard, copies) in copies.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

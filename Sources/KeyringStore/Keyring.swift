@@ -61,21 +61,16 @@ final class Keyring: StoreBackend {
     var items = GroupItems()
     var found: [(item: ItemProperties, shard: ShardID, isExact: Bool)] = []
     for shard in shards {
-      var others: [KeyringItem.Kind] = []
-      var exists = false
       let name = [Attribute.group: group.name, Attribute.shard: shard.rawValue]
       for path in try search(name) {
         guard let item = try client.item(path, cancellable) else { continue }
         let kind = KeyringItem.kind(of: item, in: group)
         if case .shard(shard, let isExact) = kind {
           found.append((item, shard, isExact))
-          exists = true
         } else {
-          others.append(kind)
+          items.note(kind)
         }
       }
-      // What a later version left beside an item of this one does not hide it.
-      for kind in others where !exists || kind == .foreign { items.note(kind) }
     }
     let secrets = try client.secrets(of: found.map(\.item.path), cancellable)
     for (item, shard, isExact) in found {
@@ -223,7 +218,7 @@ final class Keyring: StoreBackend {
   }
 
   /// Some of the items that a removal is about: all of them, or `limit`. Sign-out marks come after the tokens that they are
-  /// about: they stand in items that a store wrote, and in the common shard.
+  /// about: they stand in items that a store wrote.
   private func paths(
     _ removal: Removal, of group: KeychainGroup, limit: Int
   ) throws(SecretServiceError) -> [ObjectPath] {
@@ -235,13 +230,11 @@ final class Keyring: StoreBackend {
         secrets[path].map { $0.count > 0 && ShardCopy(path: path, secret: $0).damage == nil } ?? true
       }
     }
-    let commonShard = ShardID(homeAccountID: nil, group: group)
-    var (others, exact, common): ([ObjectPath], [ObjectPath], [ObjectPath]) = ([], [], [])
+    var (others, exact): ([ObjectPath], [ObjectPath]) = ([], [])
     for path in candidates {
       if others.count + exact.count == limit { break }
       guard let item = try client.item(path, cancellable) else { continue }
       switch KeyringItem.kind(of: item, in: group) {
-      case .shard(commonShard, isExact: true): common.append(path)
       case .shard(_, isExact: true): exact.append(path)
       case .shard(_, isExact: false): others.append(path)
       case .otherVersion, .foreign: if removal == .everything { others.append(path) }
@@ -249,7 +242,7 @@ final class Keyring: StoreBackend {
     }
     // A look at the whole wallet, which one step needs.
     let returned = others.count + exact.count < limit ? try returnedItems(of: group).map(\.path) : []
-    return Array((others + exact + returned + common).prefix(limit))
+    return Array((others + exact + returned).prefix(limit))
   }
 
   /// The items that were removed, and are back since KWallet ended before it wrote its file: it then has their labels and

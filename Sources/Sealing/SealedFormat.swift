@@ -3,7 +3,7 @@ package import FoundationEssentials
 import GLibSupport
 package import TokenCache
 
-/// The format of sealed files; section 12 of `CacheFormat.md` is the specification.
+/// The format of sealed files; section 7 of `CacheFormat.md` is the specification.
 ///
 /// The header says what the file is, the seal (AES-256-GCM) proves it, and the check sum at the end distinguishes an
 /// accident from an attack.
@@ -134,7 +134,7 @@ public enum SealedFormat {
     else { throw .corrupt }
     let version: UInt32 = file.bigEndian(at: 8)
     guard version == Self.version else { throw .newerVersion(version) }
-    guard size >= minimumSize else { throw .corrupt }
+    guard size >= minimumSize else { throw .wrongLength(size: size, expected: minimumSize) }
   }
 
   /// What a file is whose size is more than this version's most, by its first 16 bytes.

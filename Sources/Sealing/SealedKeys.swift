@@ -4,7 +4,7 @@ package import FoundationEssentials
 import GLibSupport
 import SecretService
 
-/// The value `keys`: the data keys, sealed with the key of the user's ``KeySource``. Section 12 of `CacheFormat.md` is the
+/// The value `keys`: the data keys, sealed with the key of the user's ``KeySource``. Section 7 of `CacheFormat.md` is the
 /// specification.
 package enum SealedKeys {
   private static let magic = Array("LLAVEROK".utf8)
@@ -67,19 +67,18 @@ package enum SealedKeys {
       }
       self.kind = kind
       salt = Array(file[20..<36])
-      guard kind != .portal else {
-        scrypt = .none
-        let size = SealedKeys.tokenSize(file)
-        guard size <= maximumTokenSize, file.count >= overhead + size,
-          let token = String(validating: file[headerSize..<headerSize + size], as: UTF8.self)
-        else { throw .malformed("its token for the portal is invalid.") }
-        self.token = token.isEmpty ? nil : token
-        return
+      let size = SealedKeys.tokenSize(file)
+      scrypt = Scrypt(
+        logN: kind == .portal ? 0 : file.bigEndian(at: 36), r: file.bigEndian(at: 40),
+        p: file.bigEndian(at: 44)
+      )
+      guard kind == .passphrase ? scrypt.isWithinLimits : scrypt == .none else {
+        throw .malformed("its cost of a passphrase is invalid.")
       }
-      scrypt = Scrypt(logN: file.bigEndian(at: 36), r: file.bigEndian(at: 40), p: file.bigEndian(at: 44))
-      guard kind != .passphrase || scrypt.isWithinLimits else {
-        throw .malformed("its cost of a passphrase exceeds the limits.")
-      }
+      guard size <= maximumTokenSize, file.count >= overhead + size,
+        let token = String(validating: file[headerSize..<headerSize + size], as: UTF8.self)
+      else { throw .malformed("its token for the portal is invalid.") }
+      self.token = token.isEmpty ? nil : token
     }
 
     /// Derives the key that seals the data keys from a passphrase or from the bytes of a key.

@@ -92,13 +92,19 @@ struct DamageTests {
       try fixture.change(path) { $0[11] = 2 }
       #expect(truncate(path, 70 << 20) == 0)
     },
+    fault("this version's, shorter than any", .wrongLength(size: 32, expected: 116)) { fixture, path, _ in
+      try fixture.change(path) {
+        $0 = Array("LLAVEROS".utf8) + [0, 0, 0, 1, 0, 0, 0, 32] + .init(repeating: 0, count: 16)
+      }
+      try fixture.forge(path) { _ in }
+    },
     fault("too long", .corrupt) { fixture, path, _ in #expect(truncate(path, 70 << 20) == 0) },
     fault("an older version of itself", .rolledBack, code: .rolledBack, kind: .rolledBack) {
       fixture, path, older in try fixture.write(older, to: path)
     },
   ]
 
-  @Test(.fault("version 0"), arguments: faults)
+  @Test(.requirement("R12.7", "R12.16"), .fault("version 0"), arguments: faults)
   func `A changed file is reported by kind, affects no other file, and is not overwritten`(
     _ fault: Named<Fault>
   ) async throws {
@@ -199,7 +205,7 @@ struct DamageTests {
     #expect(try await cache.finds(sound))
   }
 
-  @Test func `A foreign file is reported and left`() async throws {
+  @Test(.requirement("R12.2")) func `A foreign file is reported and left`() async throws {
     let path = fixture.groupPath + "/notes.txt"
     try fixture.write(Array("mine".utf8), to: path)
     let problems = try await fixture.store.read(.all, in: fixture.group).problems

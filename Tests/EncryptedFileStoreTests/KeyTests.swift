@@ -86,7 +86,7 @@ struct KeyTests {
     }
   }
 
-  @Test func `A key in the keyring is one small item`() async throws {
+  @Test(.requirement("R12.5")) func `A key in the keyring is one small item`() async throws {
     let keyring = try PrivateKeyring()
     func cache() -> TokenCacheAccessor {
       fixture.accessor(on: fixture.otherStore(key: .keyring(), busAddress: keyring.busAddress))
@@ -118,7 +118,7 @@ struct KeyTests {
     #expect(error?.underlyingError as? SealError == .otherKeySource(.passphrase))
   }
 
-  @Test(.fault("keys gone"))
+  @Test(.requirement("R12.6"), .fault("keys gone"))
   func `A store whose keys are missing or damaged gets no new ones`() async throws {
     let fixture = try await Fixture(saving: token)
     let keys = try fixture.bytes(fixture.keys)
@@ -225,7 +225,7 @@ struct KeyTests {
     }
   }
 
-  @Test func `Two processes that make the store at once make one`() async throws {
+  @Test(.requirement("R12.24")) func `Two processes that make the store at once make one`() async throws {
     try await atOnce(0..<8) { number in
       try await fixture.otherCache(key: .passphrase("secret")).save(
         SampleToken("t\(number)", account: number))

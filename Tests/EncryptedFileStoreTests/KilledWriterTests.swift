@@ -35,7 +35,7 @@ struct KilledWriterTests {
     #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
   }
 
-  @Test(arguments: [true, false])
+  @Test(.requirement("R12.11"), arguments: [true, false])
   func `A writer killed before the manifest was in place saved everything`(readFirst: Bool) async throws {
     let (fixture, before, after) = try await fixture()
     try fixture.put(after)

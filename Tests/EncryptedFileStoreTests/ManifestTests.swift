@@ -74,7 +74,7 @@ struct ManifestTests {
     #expect(try await fixture.otherCache().finds(new))
   }
 
-  @Test(.fault("manifest"))
+  @Test(.requirement("R12.17"), .fault("manifest"))
   func `Nothing is repaired without a manifest while a file has a later version`() async throws {
     try fixture.forge(fixture.path(two)) { $0[11] = 2 }
     try fixture.remove(fixture.manifest)
@@ -84,7 +84,9 @@ struct ManifestTests {
   }
 
   /// R12.17
-  @Test(.fault("late manifest"), arguments: [(11, CacheError.Code.newerVersion), (20, .wrongKey)])
+  @Test(
+    .requirement("R12.17"), .fault("late manifest"),
+    arguments: [(11, CacheError.Code.newerVersion), (20, .wrongKey)])
   func `A manifest of another version or key is never replaced, only removed with everything`(
     _ offset: Int, _ code: CacheError.Code
   ) async throws {

@@ -53,7 +53,7 @@ struct NetworkTests {
     }
   }
 
-  @Test(.fault("network mount"))
+  @Test(.requirement("R12.19"), .fault("network mount"))
   func `A store that has read before sees at once what another machine wrote`() async throws {
     let machines = try twoMachines()
     let caches = machines.map(cache)
@@ -97,7 +97,7 @@ struct NetworkTests {
     await expectCacheError(.timedOut) { try await fixture.accessor(on: store).save(token) }
   }
 
-  @Test(.fault("no net locks"))
+  @Test(.requirement("R12.21"), .fault("no net locks"))
   func `Where no lock reaches other machines the store is read and not written`() async throws {
     let machine = try NetworkMount(.withoutLocks, of: export)
     let none = await expectCacheError(.unavailable) { try await cache(on: machine).save(token) }
@@ -122,7 +122,8 @@ struct NetworkTests {
     #expect(try await reader.finds(later))
   }
 
-  @Test func `A reader without locks reports an older manifest only if no writer replaces it`() async throws {
+  @Test(.requirement("R12.11"))
+  func `A reader without locks reports an older manifest only if no writer replaces it`() async throws {
     try await fixture.cache.save(token)
     let before = try #require(fixture.contents(fixture.manifest))
     let later = SampleToken("later", account: 0)
@@ -150,7 +151,8 @@ struct NetworkTests {
     #expect(contents.documents.values.flatMap(\.accessTokens.values).count == 2)
   }
 
-  @Test(.fault("shard unseen")) func `A shard that is out of sight is not written anew`() async throws {
+  @Test(.requirement("R12.20"), .fault("shard unseen"))
+  func `A shard that is out of sight is not written anew`() async throws {
     let machine = try NetworkMount(.withLocks, of: export)
     try await cache(on: machine).save(token)
     let file = try fixture.bytes(fixture.path(token))

@@ -126,7 +126,8 @@ struct RekeyTests {
     #expect(try fixture.bytes(fixture.keys).count == 140)
   }
 
-  @Test func `An interrupted change leaves a store that the new key opens, and is finished later`()
+  @Test(.requirement("R12.23"))
+  func `An interrupted change leaves a store that the new key opens, and is finished later`()
     async throws
   {
     // As it is when half of the files are sealed again.
@@ -226,7 +227,9 @@ struct RekeyTests {
     #expect(try await fixture.otherCache(key: .passphrase("new")).finds(two))
   }
 
-  @Test(.fault("keys gone")) func `More keys than a reader accepts are not written`() async throws {
+  @Test(.requirement("R12.3"), .fault("keys gone")) func `More keys than a reader accepts are not written`()
+    async throws
+  {
     let bytes = try fixture.bytes(fixture.keys)
     let header = try SealedKeys.Header(bytes)
     let key = try header.key(from: fixture.bytes(fixture.directory + "/key"))

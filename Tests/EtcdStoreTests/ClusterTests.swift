@@ -80,7 +80,7 @@ struct ClusterTests {
     }
   }
 
-  @Test(.fault("node cut off"))
+  @Test(.requirement("R15.2"), .fault("node cut off"))
   func `A node that is cut off from the others gives no stale response`() async throws {
     try await fixture.store().increment(1, of: fixture)
     let node = try cluster.follower()

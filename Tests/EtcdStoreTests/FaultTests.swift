@@ -41,7 +41,7 @@ struct FaultTests {
     #expect(try await cache(fixture.store()).finds(one))
   }
 
-  @Test(.fault("bad value"))
+  @Test(.requirement("R15.1"), .fault("bad value"))
   func `A process that saw a newer value detects that an older one was put back`() async throws {
     let store = try fixture.store(watching: nil)
     let name = fixture.name(fixture.shard(one))
@@ -103,7 +103,7 @@ struct FaultTests {
     }
   }
 
-  @Test(.fault("etcd keys", "bad value"))
+  @Test(.requirement("R15.3"), .fault("etcd keys", "bad value"))
   func `Without its keys the store is damaged, and no new ones are made`() async throws {
     try await fixture.cache.save(one)
     let keys = try #require(try await fixture.value(fixture.keys))
@@ -275,7 +275,7 @@ struct FaultTests {
     #expect(error?.advice?.contains("etcdctl endpoint health") == true)
   }
 
-  @Test(.fault("endpoint")) func `Two clusters are not taken for one`() async throws {
+  @Test(.requirement("R15.4"), .fault("endpoint")) func `Two clusters are not taken for one`() async throws {
     try await fixture.cache.save(one)
     let isOther = Atomic(false)
     let transport = MeddlingTransport(replacing: "\"cluster_id\":\"", with: "\"cluster_id\":\"1") {
@@ -320,7 +320,7 @@ struct FaultTests {
     #"{"header":{"revision":"\#(revision)","cluster_id":"1"},\#(more)}"#
   }
 
-  @Test(.fault("set back"))
+  @Test(.requirement("R15.5"), .fault("set back"))
   func `A state older than the one seen before is refused`() async throws {
     try await fixture.cache.save(one)
     let isOld = Atomic(false)

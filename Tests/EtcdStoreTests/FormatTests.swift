@@ -7,11 +7,11 @@ import TestSupport
 /// The worked example of CacheFormat.md, and that the store does what the document says.
 @Suite(.timeLimit(.minutes(20)))
 struct FormatTests {
-  /// The JSON in the section, as an object.
+  /// The transaction of the example, with a shard.
   private func example(_ sealed: [UInt8]) throws -> JSONObject {
-    let section = try SharedFiles.cacheFormat(section: 15)
-    let block = try #require(section.split(separator: "```json").last?.split(separator: "```").first)
-    let json = block.replacing("<sealed>", with: Data(sealed).base64EncodedString())
+    let example = try #require(try SharedFiles.workedExamples(with: "transaction").first)
+    let json = String(decoding: try JSONEncoder().encode(example.object("transaction")), as: UTF8.self)
+      .replacing("<sealed>", with: Data(sealed).base64EncodedString())
     return try JSONDecoder().decode(JSONObject.self, from: Data(json.utf8))
   }
 

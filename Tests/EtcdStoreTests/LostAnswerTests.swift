@@ -12,7 +12,7 @@ struct LostAnswerTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test(.fault("lost answer"), arguments: [true, false])
+  @Test(.requirement("R15.6"), .fault("lost answer"), arguments: [true, false])
   func `A change whose request or response is lost is made once`(arrives: Bool) async throws {
     _ = try await fixture.store().increment(1, of: fixture)
     let store = try fixture.store(firstChange: { (request, send) throws(HTTPTransportError) in
@@ -74,7 +74,8 @@ struct LostAnswerTests {
     #expect(error?.leavesOutcomeOpen == true)
   }
 
-  @Test(.fault("late request")) func `A request of a failed call changes nothing when it arrives late`()
+  @Test(.requirement("R15.8"), .fault("late request"))
+  func `A request of a failed call changes nothing when it arrives late`()
     async throws
   {
     let held = Mutex<HTTPTransportRequest?>(nil)
@@ -115,7 +116,7 @@ struct LostAnswerTests {
     #expect(try await store.remove(.everything, in: fixture.group) == 1)
   }
 
-  @Test(.fault("etcd silent"))
+  @Test(.requirement("R15.9"), .fault("etcd silent"))
   func `When the outcome of a change is unknown, the error says so`() async throws {
     _ = try await fixture.store().increment(1, of: fixture)
     let isApplied = Atomic(false)

@@ -99,7 +99,7 @@ struct RenewalTests {
     }
   }
 
-  @Test(.fault("turn ends"))
+  @Test(.requirement("R16.1"), .fault("turn ends"))
   func `A turn ends with its call, also after an error and a cancellation`() async throws {
     let leases = Leases()
     let store = try fixture.store(through: leases.transport)

@@ -128,7 +128,7 @@ struct WatchTests {
     #expect(try await cache(store).finds(token))
   }
 
-  @Test(.fault("watch ends"))
+  @Test(.requirement("R15.10"), .fault("watch ends"))
   func `While etcd does not respond, the state is unknown after a while`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)

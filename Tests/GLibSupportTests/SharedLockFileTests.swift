@@ -71,7 +71,7 @@ struct SharedLockFileTests {
     #expect(file.generation == start + 4)
   }
 
-  @Test(.fault("absurd number"), arguments: [UInt64.max - 2, .max - 1, .max])
+  @Test(.requirement("R7.7"), .fault("absurd number"), arguments: [UInt64.max - 2, .max - 1, .max])
   func `A counter at its end begins again`(counter: UInt64) throws {
     let file = try scratch.open()
     let page = try #require(fopen(scratch.lockFile, "r+"))
@@ -189,6 +189,7 @@ struct SharedLockFileTests {
   }
 
   @Test(
+    .requirement("R7.3"),
     .fault("lock deleted"),
     arguments: [
       Named("empty", ""), Named("short", "LLAV"), Named("other text", "some other file's text"),
@@ -205,7 +206,7 @@ struct SharedLockFileTests {
     #expect(try scratch.open().generation == file.generation)
   }
 
-  @Test(.fault("lock torn"))
+  @Test(.requirement("R7.4"), .fault("lock torn"))
   func `An incomplete file that another process has locked blocks no reader`() async throws {
     _ = try scratch.open()
     scratch.write("")
@@ -262,7 +263,7 @@ struct SharedLockFileTests {
     #expect(found == .max)
   }
 
-  @Test func `A deleted file is made again with another number`() async throws {
+  @Test(.requirement("R7.6")) func `A deleted file is made again with another number`() async throws {
     let file = try scratch.open()
     let other = try scratch.open()
     let before = file.generation

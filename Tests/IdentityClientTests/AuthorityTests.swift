@@ -410,6 +410,7 @@ struct AuthorityTests {
   }
 
   @Test(
+    .requirement("R4.25"),
     .conformance(80), .fault("issuers"),
     arguments: [
       ("https://id.example/oauth2/default", "https://id.example/oauth2/payments", Authority.Kind.oidc),
@@ -434,6 +435,7 @@ struct AuthorityTests {
   }
 
   @Test(
+    .requirement("R4.26"),
     .conformance(80), .fault("issuers"),
     arguments: [
       ("https://id.example/oauth2/default", "https://id.example/oauth2/payments", Authority.Kind.oidc, true),

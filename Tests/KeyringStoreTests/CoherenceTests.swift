@@ -74,7 +74,9 @@ struct CoherenceTests {
     #expect(try await !searches(for: new, fixture.cache, fixture))
   }
 
-  @Test func `No reader uses its memory during a write, and all do after a failed one`() async throws {
+  @Test(.requirement("R7.9")) func `No reader uses its memory during a write, and all do after a failed one`()
+    async throws
+  {
     let service = try FakeService(["SearchItems": .found(), "CreateItem": .silence])
     let store = service.store(timeout: .seconds(120))
     let group = try KeychainGroup("org.example.shared")
@@ -88,7 +90,9 @@ struct CoherenceTests {
     #expect(store.generation(of: group) != nil)
   }
 
-  @Test(.fault("sandbox")) func `In a sandbox every answer comes from the keyring`() async throws {
+  @Test(.requirement("R7.12"), .fault("sandbox")) func `In a sandbox every answer comes from the keyring`()
+    async throws
+  {
     let fixture = try Fixture()
     let store = fixture.otherStore(environment: ["SNAP": "/snap/example/1"])
     let cache = fixture.accessor(on: store)
@@ -116,7 +120,7 @@ struct CoherenceTests {
     #expect(try await reader.finds(last))
   }
 
-  @Test(.fault("runtime dir"))
+  @Test(.requirement("R7.1"), .fault("runtime dir"))
   func `A runtime directory that cannot be used is an error for writers, not for readers`() async throws {
     let fixture = try await Fixture(saving: old)
     let store = fixture.otherStore(environment: ["XDG_RUNTIME_DIR": "/proc/nowhere"])

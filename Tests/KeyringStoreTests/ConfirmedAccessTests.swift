@@ -14,7 +14,7 @@ struct ConfirmedAccessTests {
     return try FakeService(["GetAll": item, "Unlock": .unlockPrompt].merging(answers) { $1 })
   }
 
-  @Test(.fault("confirm access"))
+  @Test(.requirement("R5.3"), .fault("confirm access"))
   func `Locked items in an unlocked collection are not empty, and the setting is named`() async throws {
     let service = try service(["SearchItems": .found(locked: [Self.item])])
     let store = service.store(timeout: .seconds(600))

@@ -10,7 +10,8 @@ struct ItemFormatTests {
 
   init() async throws { fixture = try await Fixture(saving: token) }
 
-  @Test func `An item has the format's attributes, no others, and no personal data in them`() async throws {
+  @Test(.requirement("R2.2"))
+  func `An item has the format's attributes, no others, and no personal data in them`() async throws {
     let items = try await fixture.allItems()
     #expect(items.count == 2)
     for shard in [fixture.shard(token), fixture.commonShard] {
@@ -28,7 +29,7 @@ struct ItemFormatTests {
     }
   }
 
-  @Test func `A save changes an item in place`() async throws {
+  @Test(.requirement("R6.3")) func `A save changes an item in place`() async throws {
     let before = try await fixture.item(token)
     try await fixture.cache.save(SampleToken("two", account: 1))
     let after = try await fixture.items(fixture.shard(token))
@@ -65,7 +66,7 @@ struct ItemFormatTests {
     #expect(fixture.store.generation(of: fixture.group) != generation)
   }
 
-  @Test(.fault("large item"))
+  @Test(.requirement("R10.1"), .fault("large item"))
   func `A document that is too large is refused before anything is sent`() async throws {
     let before = try await fixture.allItems()
     let generation = fixture.store.generation(of: fixture.group)

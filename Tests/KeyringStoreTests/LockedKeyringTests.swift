@@ -23,7 +23,8 @@ struct LockedKeyringTests {
     }
   }
 
-  @Test(.conformance(71), .fault("locked"), arguments: Lock.allCases, [true, false])
+  @Test(
+    .requirement("R5.1", "R5.3"), .conformance(71), .fault("locked"), arguments: Lock.allCases, [true, false])
   func `Every operation says that the keyring is locked`(lock: Lock, hasItems: Bool) async throws {
     let fixture = try Fixture()
     if hasItems { try await fixture.cache.save(token) }
@@ -48,7 +49,7 @@ struct LockedKeyringTests {
     #expect(try await fixture.allItems().count == (hasItems ? 3 : 2))
   }
 
-  @Test(.fault("locked"))
+  @Test(.requirement("R6.4"), .fault("locked"))
   func `A keyring that is locked while it is in use is unlocked again without loss`() async throws {
     let fixture = try await Fixture(saving: token)
     for _ in 0..<5 {

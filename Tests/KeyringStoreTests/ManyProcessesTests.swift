@@ -7,7 +7,8 @@ struct ManyProcessesTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test(.fault("eight savers")) func `Eight processes that save 100 responses each lose none`() async throws {
+  @Test(.requirement("R6.1"), .fault("eight savers"))
+  func `Eight processes that save 100 responses each lose none`() async throws {
     try await fixture.saveByProcesses(8, saves: 100, accounts: 20)
   }
 

@@ -29,7 +29,7 @@ struct OO7Tests {
     #expect(try await fixture.allItems().count == 3)
   }
 
-  @Test(.fault("oo7"))
+  @Test(.requirement("R6.3"), .fault("oo7"))
   func `A save replaces the item by one with the format's attributes`() async throws {
     let fixture = try await Fixture(.oo7, saving: token)
     let shard = fixture.shard(token)
@@ -69,7 +69,7 @@ struct OO7Tests {
     for found in [token, next] { #expect(try await fixture.otherCache().finds(found)) }
   }
 
-  @Test(.fault("oo7 replaces"), arguments: [true, false])
+  @Test(.requirement("R5.6"), .fault("oo7 replaces"), arguments: [true, false])
   func `A reader who comes while an item is replaced waits for the new one`(readsAll: Bool) async throws {
     let fixture = try await Fixture(.oo7, saving: token, other)
     let shards = try await Set(fixture.store.read(.all, in: fixture.group).documents.keys)

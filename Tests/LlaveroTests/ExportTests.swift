@@ -13,7 +13,9 @@ struct ExportTests {
     #expect(try tool.exported() == JSONValue(text: Sample.cache))
   }
 
-  @Test func `The private key of bound tokens is not exported, listed or imported`() async throws {
+  @Test(.requirement("R14.3")) func `The private key of bound tokens is not exported, listed or imported`()
+    async throws
+  {
     let tool = try Tool()
     let key = #"{"Custom":{"a":1},"PopKey":{"rs256":{"secret":"secret-pop-key"}}}"#
     try await tool.create(account: nil, secret: key)

@@ -85,6 +85,7 @@ struct KeyringProviderTests {
   }
 
   @Test(
+    .requirement("R2.3"),
     .fault("KWallet killed"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"),
     arguments: [["clear", "--all", "--yes"], ["doctor", "--fix", "--yes"]])
   func `What KWallet brings back after it was removed is removed again, and no item of another program`(

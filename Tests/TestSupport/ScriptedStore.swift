@@ -50,7 +50,7 @@ package final class ScriptedStore: CacheStore {
   /// Keeps changes to itself from now on, so that nothing of the group is kept in memory.
   package func announceNothing() { state.withLock { $0.announcesChanges = false } }
 
-  /// Makes every further read meet a problem.
+  /// Makes every further read meet a problem, and every update of a shard that it hides fail.
   package func report(_ problem: StoreProblem) { state.withLock { $0.problems = [problem] } }
 
   package var reads: Int { state.withLock { $0.reads } }
@@ -84,6 +84,7 @@ package final class ScriptedStore: CacheStore {
       return state
     }
     try check(state.refusesWrites)
+    try GroupContents(problems: state.problems).checkReadable(shards)
     let result = try memory.update(shards, in: group) { contents throws(CacheError) in
       let before = contents.documents
       let result = try change(&contents)

@@ -7,12 +7,9 @@ public enum SharedFiles {
   public static let repository = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// A section of `CacheFormat.md`, or all of it.
-  public static func cacheFormat(section number: Int? = nil) throws -> String {
-    let text = try String(contentsOf: repository.appending(path: "CacheFormat.md"), encoding: .utf8)
-    guard let number else { return text }
-    let rest = text.components(separatedBy: "\n## \(number).").last ?? ""
-    return rest.components(separatedBy: "\n## ")[0]
+  /// The text of `CacheFormat.md`.
+  public static func cacheFormat() throws -> String {
+    try String(contentsOf: repository.appending(path: "CacheFormat.md"), encoding: .utf8)
   }
 
   /// The test values of MSAL for iOS and macOS; `MSAL_VECTORS` names another file of this form.

@@ -10,6 +10,15 @@ public struct Faults: TestTrait {
   public let rows: [String]
 }
 
+/// The requirements of `CacheFormat.md` that a test shows. `Tests/conformance` reads them in the source.
+public struct Requirements: TestTrait {
+  public let numbers: [String]
+}
+
+extension Trait where Self == Requirements {
+  public static func requirement(_ numbers: String...) -> Self { Requirements(numbers: numbers) }
+}
+
 extension Trait where Self == Conformance {
   public static func conformance(_ rows: Int...) -> Self { Conformance(rows: rows) }
 }

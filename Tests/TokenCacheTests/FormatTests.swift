@@ -104,7 +104,6 @@ struct FormatTests {
     ])
     for id in ["U.T", "u.t", "u.T"] { #expect(metadata.signInState(of: id) == .signedOut) }
     for id in ["V.t", "v.T"] { #expect(metadata.signInState(of: id) == .signedIn) }
-    #expect(metadata.signInStates == ["u.t": .signedOut, "v.t": .signedIn])
     metadata.removeAccount("u.T")
     #expect(metadata.homeAccountIDs == ["V.t", "v.T"])
   }

@@ -7,7 +7,7 @@ import TestSupport
 struct LookupTests {
   private let test = TestCache()
 
-  @Test func `A token is found by any host of its cloud and no other`() async throws {
+  @Test(.requirement("R5.7")) func `A token is found by any host of its cloud and no other`() async throws {
     try await test.save()
     for host in CloudInstances.known.aliases(of: "login.windows.net") {
       #expect(try await test.token(environment: host.uppercased())?.token.secret == "at-1")
@@ -178,7 +178,7 @@ struct LookupTests {
     #expect(try await test.refreshTokens() == ["own", "shared", "labelled"])
   }
 
-  @Test(.fault("issuers"))
+  @Test(.requirement("R4.26"), .fault("issuers"))
   func `What is under a host alone serves an issuer's client since its latest ID token`() async throws {
     let claims = #"{"iss":"https://h/one/","iat":200}"#
     try await test.load([

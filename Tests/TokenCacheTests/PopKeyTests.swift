@@ -16,7 +16,8 @@ struct PopKeyTests {
         == #"{"PopKey":{"rs256":{"secret":"a2V5"}}}"#)
   }
 
-  @Test func `A usable key stays, an unusable one is replaced, and nothing else is lost`() async throws {
+  @Test(.requirement("R14.1"))
+  func `A usable key stays, an unusable one is replaced, and nothing else is lost`() async throws {
     try await test.save()
     _ = try await test.cache.savePopKey("one") { _ in false }
     #expect(try await test.cache.savePopKey("two") { $0 == "one" } == "one")
@@ -50,7 +51,7 @@ struct PopKeyTests {
     #expect(sections?["PopKey"]?.objectValue?["es256"] == other)
   }
 
-  @Test func `The key is neither exported nor imported`() async throws {
+  @Test(.requirement("R4.10")) func `The key is neither exported nor imported`() async throws {
     try await test.save()
     _ = try await test.cache.savePopKey("mine") { _ in false }
     #expect(try await !test.document.hasPopKeys)

@@ -90,7 +90,7 @@ struct RemovalTests {
     """
 
   /// R3.13
-  @Test(.fault("unknown type")) func `Only access tokens expire`() async throws {
+  @Test(.requirement("R3.13"), .fault("unknown type")) func `Only access tokens expire`() async throws {
     try await test.load(Self.endless)
     try await test.load(
       #"{"AccessToken": {"untyped": {"secret": "6", "home_account_id": "u.t"}}}"#)
@@ -99,7 +99,7 @@ struct RemovalTests {
   }
 
   /// R3.14
-  @Test(.fault("unknown type"))
+  @Test(.requirement("R3.14"), .fault("unknown type"))
   func `A refused refresh token is removed, and no other record with the same secret`() async throws {
     try await test.load([
       .refreshToken("s", key: "good"),

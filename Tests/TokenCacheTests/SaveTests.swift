@@ -24,7 +24,7 @@ struct SaveTests {
     #expect(document.refreshTokens.values.first?.fields["target"] == nil)
   }
 
-  @Test func `Every time is written as a decimal string`() async throws {
+  @Test(.requirement("R3.9")) func `Every time is written as a decimal string`() async throws {
     try await test.save(
       TestResponse(more: [
         "expires_in": .integer(3600), "ext_expires_in": "7200", "refresh_in": .integer(1800),
@@ -71,7 +71,8 @@ struct SaveTests {
     #expect(try await test.refreshTokens() == ["rt-1"])
   }
 
-  @Test func `The shard of the account is written last and in one update`() async throws {
+  @Test(.requirement("R6.2")) func `The shard of the account is written last and in one update`() async throws
+  {
     try await test.save()
     #expect(test.store.updates == [[test.shard(nil), test.shard(.alice)]])
   }
@@ -101,7 +102,7 @@ struct SaveTests {
     #expect(try await test.token(of: .bob)?.token.secret == "bobs")
   }
 
-  /// R4.6
+  /// R4.5
   @Test(
     .fault("openid alone"),
     arguments: [
@@ -136,7 +137,7 @@ struct SaveTests {
     #expect(try await test.token(of: .bob)?.token.secret == "bobs")
   }
 
-  @Test(.fault("challenges"))
+  @Test(.requirement("R5.8"), .fault("challenges"))
   func `A token requested with claims serves without them, and replaces the last one`()
     async throws
   {
@@ -153,7 +154,7 @@ struct SaveTests {
     #expect(try await test.document.accessTokens.values.map(\.requestedClaims) == [nil])
   }
 
-  @Test func `Bound tokens and plain ones are separate`() async throws {
+  @Test(.requirement("R14.2")) func `Bound tokens and plain ones are separate`() async throws {
     let scheme = AuthenticationScheme.bound(tokenType: "Pop", keyID: "key-1")
     try await test.save(TestResponse(accessToken: "bound"), scheme: scheme)
     try await test.save(TestResponse(accessToken: "plain"))

@@ -15,7 +15,7 @@ struct UnreadablePartTests {
     test.store.report(StoreProblem(kind, shard: test.shard(.alice), detail: "Torn."))
   }
 
-  @Test(.fault("all unreadable"), arguments: kinds)
+  @Test(.requirement("R5.5"), .fault("all unreadable"), arguments: kinds)
   func `An empty list of accounts is an error unless everything could be read`(_ kind: StoreProblem.Kind)
     async throws
   {
@@ -77,6 +77,25 @@ struct UnreadablePartTests {
     try await damage(.damaged, withBob: true)
     await #expect(throws: CacheError.self) { try await test.cache.removeClient(TestCache.client) }
     #expect(try await test.document.credentials.isEmpty)
+  }
+
+  @Test(.fault("common unreadable"), arguments: [StoreProblem.Kind.damaged, .newerVersion, .rolledBack])
+  func `An unreadable common shard stops no import, sign-out or removal of an account`(
+    _ kind: StoreProblem.Kind
+  ) async throws {
+    let source = TestCache()
+    for person in [TestPerson.alice, .bob] { try await source.save(TestResponse(person: person)) }
+    test.store.report(StoreProblem(kind, shard: test.shard(nil), detail: "Torn."))
+    let code = try #require(CacheError.Code(rawValue: kind.rawValue))
+    await expectCacheError(code) { [document = try await source.document] in
+      _ = try await test.cache.import(document)
+    }
+    for person in [TestPerson.alice, .bob] { #expect(try await test.token(of: person) != nil) }
+    let (alice, bob) = (TestPerson.alice.homeAccountID, TestPerson.bob.homeAccountID)
+    #expect(try await test.cache.removeAccount(alice).count == 3)
+    #expect(try await test.cache.removeAccount(bob, clientID: TestCache.client).count == 3)
+    #expect(try await test.state(of: bob) == .signedOut)
+    #expect(try test.contents(nil).isEmpty && test.contents(alice).isEmpty)
   }
 
   @Test(.fault("misplaced"), arguments: [TestPerson.bob, nil])

@@ -15,10 +15,10 @@ public struct CacheSnapshot: Sendable {
   /// The whole group as one unified cache, without the private key of bound tokens, which no other program may have. Other MSAL
   /// libraries take bound tokens in it, and tokens that were requested with claims, for bearer tokens.
   public var document: CacheDocument {
-    // What the shard without an account knows of accounts is newer.
+    // What an account's own shard says of it counts.
     let common = cache.commonShard
     let shards = contents.documents.sorted {
-      ($0.key == common ? "" : $0.key.rawValue) < ($1.key == common ? "" : $1.key.rawValue)
+      ($0.key == common ? 1 : 0, $0.key.rawValue) < ($1.key == common ? 1 : 0, $1.key.rawValue)
     }
     return CacheDocument(union: shards.map(\.value)).withoutPopKeys
   }
@@ -40,17 +40,14 @@ public struct CacheSnapshot: Sendable {
     accounts.removeAll { !filter.matches($0) }
     if filter.signedInOnly, let clientID = filter.clientID {
       try contents.checkReadable([cache.commonShard])
-      let common = contents[cache.commonShard]
-      // Those that older versions have written.
-      let states = common.accountMetadata(clientID: clientID)?.signInStates ?? [:]
-      let family = common.family(of: clientID, environment: nil, in: clouds)
+      let family = contents[cache.commonShard].family(of: clientID, environment: nil, in: clouds)
       // A copy that can be read may be an older one.
       let unreadable = Set(contents.problems.filter { $0.error != nil }.compactMap(\.shard))
       accounts.removeAll { account in
         let id = account.homeAccountID
         let shard = cache.shard(id)
         return unreadable.contains(shard)
-          || !contents[shard].isSignedIn(id, to: clientID, of: family, olderState: states[id.normalized])
+          || !contents[shard].isSignedIn(id, to: clientID, of: family)
       }
     }
     guard accounts.isEmpty else { return accounts }
@@ -68,9 +65,9 @@ public struct CacheSnapshot: Sendable {
   package func accountMetadata(
     clientID: String, of homeAccountID: String
   ) throws(CacheError) -> AccountMetadata? {
-    let place = cache.place(ofMetadata: clientID, of: homeAccountID)
-    try contents.checkReadable(place.shards)
-    return contents.accountMetadata(at: place)
+    let shard = cache.shard(homeAccountID)
+    try contents.checkReadable([shard])
+    return contents[shard].accountMetadata(clientID: clientID)
   }
 
   /// The home account ids of the accounts in each client's metadata, by client id.

@@ -9,8 +9,8 @@ extension TokenCacheAccessor {
   public func accountMetadata(
     clientID: String, of homeAccountID: String?
   ) async throws(CacheError) -> AccountMetadata? {
-    let place = place(ofMetadata: clientID, of: homeAccountID)
-    return try await contents(.some(place.shards)).accountMetadata(at: place)
+    let shard = shard(homeAccountID)
+    return try await contents(.some([shard]))[shard].accountMetadata(clientID: clientID)
   }
 
   /// Changes a client's metadata of an account.
@@ -23,87 +23,21 @@ extension TokenCacheAccessor {
   public func updateAccountMetadata(
     clientID: String, of homeAccountID: String?, _ change: @escaping @Sendable (inout AccountMetadata) -> Void
   ) async throws(CacheError) {
-    let place = place(ofMetadata: clientID, of: homeAccountID)
-    try await store.update(place.shards, in: group) { $0.updateAccountMetadata(at: place, change) }
+    let shard = shard(homeAccountID)
+    try await store.update([shard], in: group) {
+      $0[shard].updateAccountMetadata(clientID: clientID, change)
+    }
   }
 
-  /// Marks accounts, by the ids of clients, as signed out of them, all or, on an error, none: the marks stand in the shard
-  /// without an account, until a later change moves them.
+  /// Marks accounts, by the ids of clients, as signed out of them.
+  ///
+  /// - Throws: ``CacheError`` of the first account that could not be marked, after the others were.
   package func markSignedOut(_ accounts: [String: Set<String>]) async throws(CacheError) {
-    let common = commonShard
-    try await store.update([common], in: group) { contents in
-      for (clientID, ids) in accounts.sorted(by: { $0.key < $1.key }) where !ids.isEmpty {
-        contents[common].updateAccountMetadata(clientID: clientID) {
-          $0.setSignInState(.signedOut, of: ids.sorted())
-        }
-      }
+    let marks = accounts.flatMap { clientID, ids in ids.map { (clientID: clientID, id: $0) } }
+    let byShard = Dictionary(grouping: marks) { shard($0.id) }.sorted { $0.key.rawValue < $1.key.rawValue }
+    _ = try await updateEach(byShard.map { ($0.key, $0.value) }) { document, marks in
+      for mark in marks { document.signOut(mark.id, of: mark.clientID) }
     }
-  }
-
-  func place(ofMetadata clientID: String, of homeAccountID: String?) -> MetadataPlace {
-    MetadataPlace(
-      clientID: clientID, homeAccountID: homeAccountID, account: shard(homeAccountID), common: commonShard)
-  }
-}
-
-/// Where a group keeps a client's metadata of an account: in the account's shard. Llavero 0.3 and earlier write it into the
-/// shard without an account. An entry there counts, since every change by this version moves or changes it (`CacheFormat.md`,
-/// R4.16).
-struct MetadataPlace: Sendable {
-  let clientID: String
-  /// `nil` for the record without an account.
-  let homeAccountID: String?
-  let account: ShardID
-  let common: ShardID
-
-  var shards: [ShardID] { account == common ? [common] : [account, common] }
-}
-
-extension GroupContents {
-  func accountMetadata(at place: MetadataPlace) -> AccountMetadata? {
-    let own = self[place.account].accountMetadata(clientID: place.clientID)
-    guard let id = place.homeAccountID, let older = olderMetadata(at: place) else { return own }
-    var metadata = own ?? AccountMetadata(clientID: place.clientID)
-    metadata.prefer(older, of: id)
-    return metadata
-  }
-
-  mutating func updateAccountMetadata(at place: MetadataPlace, _ change: (inout AccountMetadata) -> Void) {
-    moveAccountMetadata(at: place)
-    self[place.account].updateAccountMetadata(clientID: place.clientID, change)
-  }
-
-  /// Changes metadata in the shard whose entry counts. A killed writer loses nothing, whichever shard is written first.
-  mutating func updateAccountMetadataInPlace(
-    at place: MetadataPlace, _ change: (inout AccountMetadata) -> Void
-  ) {
-    let shard = olderMetadata(at: place) == nil ? place.account : place.common
-    self[shard].updateAccountMetadata(clientID: place.clientID, change)
-  }
-
-  /// The client's metadata in the shard without an account, if an entry of the account is there.
-  private func olderMetadata(at place: MetadataPlace) -> AccountMetadata? {
-    guard let id = place.homeAccountID, place.account != place.common,
-      let older = self[place.common].accountMetadata(clientID: place.clientID), older.hasAccount(id)
-    else { return nil }
-    return older
-  }
-
-  /// Moves what stands of an account in the shard without an account into the account's shard.
-  mutating func moveAccountMetadata(at place: MetadataPlace) {
-    guard let id = place.homeAccountID, let older = olderMetadata(at: place) else { return }
-    let keys = self[place.common].accountMetadataKeys(place.clientID)
-    self[place.common].removeAccountMetadata(of: id, at: keys)
-    if let key = keys.first, self[place.account].accountMetadata(clientID: place.clientID) == nil {
-      self[place.account].accountMetadata.put(older.only(id), at: key)
-    } else {
-      self[place.account].updateAccountMetadata(clientID: place.clientID) { $0.prefer(older, of: id) }
-    }
-  }
-
-  mutating func signOut(_ place: MetadataPlace) {
-    guard let id = place.homeAccountID else { return }
-    updateAccountMetadata(at: place) { $0.setSignInState(.signedOut, of: id) }
   }
 }
 
@@ -118,8 +52,7 @@ extension CacheDocument {
   }
 
   /// Changes a client's account metadata and leaves one record of it.
-  fileprivate mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void)
-  {
+  mutating func updateAccountMetadata(clientID: String, _ change: (inout AccountMetadata) -> Void) {
     var metadata = accountMetadata(clientID: clientID) ?? AccountMetadata(clientID: clientID)
     change(&metadata)
     let keys = accountMetadataKeys(clientID)
@@ -129,6 +62,10 @@ extension CacheDocument {
     }
     accountMetadata[first] = metadata
     for key in keys.dropFirst() { accountMetadata[key] = nil }
+  }
+
+  mutating func signOut(_ homeAccountID: String, of clientID: String) {
+    updateAccountMetadata(clientID: clientID) { $0.setSignInState(.signedOut, of: homeAccountID) }
   }
 
   /// Forgets that accounts had signed out of the clients of refresh tokens: another program has signed them in since.
@@ -141,17 +78,16 @@ extension CacheDocument {
     }
   }
 
-  /// Removes the metadata of an account (default: from all records), and records that are empty then.
-  mutating func removeAccountMetadata(of homeAccountID: String, at keys: [String]? = nil) {
-    for key in keys ?? Array(accountMetadata.keys)
-    where accountMetadata[key]?.hasAccount(homeAccountID) ?? false {
+  /// Removes the metadata of an account from all records, and records that are empty then.
+  mutating func removeAccountMetadata(of homeAccountID: String) {
+    for key in accountMetadata.keys where accountMetadata[key]?.hasAccount(homeAccountID) ?? false {
       accountMetadata[key]?.removeAccount(homeAccountID)
       if accountMetadata[key]?.isBlank ?? false { accountMetadata[key] = nil }
     }
   }
 
   /// The keys of a client's records: the one that its id makes first, the others in order.
-  fileprivate func accountMetadataKeys(_ clientID: String) -> [String] {
+  private func accountMetadataKeys(_ clientID: String) -> [String] {
     let keys = accountMetadata.filter { clientID.matches($0.value.clientID) }.keys
     guard keys.count > 1 else { return Array(keys) }
     let own = AccountMetadata(clientID: clientID).serializedKey

@@ -11,16 +11,14 @@ extension TokenCacheAccessor {
 }
 
 extension CacheDocument {
-  /// Whether the account of this shard is signed in to a client. What the shard without an account says counts.
-  func isSignedIn(
-    _ homeAccountID: String, to clientID: String, of family: String?, olderState: SignInState?
-  ) -> Bool {
-    switch olderState ?? accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown {
+  /// Whether the account of this shard is signed in to a client.
+  func isSignedIn(_ homeAccountID: String, to clientID: String, of family: String?) -> Bool {
+    switch accountMetadata(clientID: clientID)?.signInState(of: homeAccountID) ?? .unknown {
     case .signedIn: return true
     case .signedOut: return false
     case .unknown:
       return refreshTokens.values.contains { token in
-        homeAccountID.matches(token.homeAccountID)
+        RefreshToken(token) != nil && homeAccountID.matches(token.homeAccountID)
           && (clientID.matches(token.clientID) || (family?.matches(token.familyID) ?? false))
       }
     }

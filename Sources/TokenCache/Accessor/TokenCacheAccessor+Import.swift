@@ -29,67 +29,58 @@ extension TokenCacheAccessor {
   ///   - document: The cache, of any MSAL library.
   ///   - progress: Called after each update of the store with the numbers of finished shards and of all shards.
   /// - Returns: How many records were saved, and how many the group had already.
-  /// - Throws: ``CacheError``; accounts imported before stay.
+  /// - Throws: ``CacheError`` of the first account that could not be saved, after the others were, unless the store is the cause.
   public func `import`(
     _ document: CacheDocument, progress: @Sendable (_ done: Int, _ of: Int) -> Void = { _, _ in }
   ) async throws(CacheError) -> ImportSummary {
-    let parts = document.withoutPopKeys.split(in: group)
-    var summary = ImportSummary()
-    let common = try await contents(.some([commonShard]))[commonShard]
-    // Whether older versions, or a removal, have written of accounts into the shard without an account.
-    let hasOlderStates = common.accountMetadata.values.contains { !$0.homeAccountIDs.isEmpty }
-    var done = 0
-    func add(_ batch: ArraySlice<(shard: ShardID, document: CacheDocument)>) async throws(CacheError) {
-      let clouds = clouds
-      // What older versions have written of the accounts is moved, so that what is imported counts.
-      let places =
-        hasOlderStates
-        ? batch.flatMap { part in
-          part.document.clientsOfAccounts.map { place(ofMetadata: $0.clientID, of: $0.homeAccountID) }
-        } : []
-      let shards = batch.map(\.shard) + (places.isEmpty ? [] : [commonShard])
-      summary += try await store.update(shards, in: group) { contents in
-        for place in places { contents.moveAccountMetadata(at: place) }
-        var merged = ImportSummary()
-        for part in batch {
-          let known = Set(contents[part.shard].refreshTokens.values.map(\.secret))
-          merged += contents[part.shard].merge(part.document, in: clouds)
-          // Where the imported cache has states, they count.
-          let tokens = contents[part.shard].refreshTokens.values.filter { token in
-            !known.contains(token.secret)
-              && part.document.accountMetadata(clientID: token.clientID ?? "")?.hasAccount(
-                token.homeAccountID ?? "") != true
-          }
-          contents[part.shard].forgetSignOuts(before: tokens)
-        }
-        return merged
+    let parts = document.withoutPopKeys.split(in: group).map { (shard: $0.shard, part: $0.document) }
+    let clouds = clouds
+    return try await updateEach(parts, progress: progress) { contents, part in
+      let known = Set(contents.refreshTokens.values.map(\.secret))
+      let summary = contents.merge(part, in: clouds)
+      // Where the imported cache has states, they count.
+      let tokens = contents.refreshTokens.values.filter { token in
+        !known.contains(token.secret)
+          && part.accountMetadata(clientID: token.clientID ?? "")?.hasAccount(token.homeAccountID ?? "")
+            != true
       }
-      done += batch.count
-      progress(done, parts.count)
+      contents.forgetSignOuts(before: tokens)
+      return summary
+    }.reduce(into: ImportSummary()) { $0 += $1 }
+  }
+
+  /// Changes shards that do not depend on each other, as many with one update as the store takes.
+  ///
+  /// - Throws: ``CacheError`` of the first shard that could not be changed, after the others were, unless the store is the cause.
+  func updateEach<Part: Sendable, Value: Sendable>(
+    _ parts: [(shard: ShardID, part: Part)], progress: (_ done: Int, _ of: Int) -> Void = { _, _ in },
+    _ change: @escaping @Sendable (inout CacheDocument, Part) -> Value
+  ) async throws(CacheError) -> [Value] {
+    func update(_ batch: [(shard: ShardID, part: Part)]) async throws(CacheError) -> [Value] {
+      try await store.update(batch.map(\.shard), in: group) { contents in
+        batch.map { change(&contents[$0.shard], $0.part) }
+      }
     }
     // One shard may be the cause, so that others can still be saved. A wrong key may be that of the whole store, for which a
     // person would be asked again.
     let oneShard: Set<CacheError.Code> = [.damaged, .newerVersion, .rolledBack, .tooLarge]
+    var (values, firstError): ([Value], CacheError?) = ([], nil)
+    var (done, size) = (0, max(store.shardsPerUpdate, 1))
     while done < parts.count {
-      // The common shard is written last where states are moved from it, so the part that it gets is a change of its own.
-      let isCommon = hasOlderStates && parts[done].shard == commonShard
-      let batch = parts[done...].prefix(isCommon ? 1 : max(store.shardsPerUpdate, 1))
+      let batch = Array(parts[done...].prefix(size))
       do throws(CacheError) {
-        try await add(batch)
-      } catch  where batch.count > 1 && oneShard.contains(error.code) {
-        // One account that cannot be saved must not keep those before it.
-        for part in batch { try await add([part]) }
+        values += try await update(batch)
+      } catch  where oneShard.contains(error.code) {
+        guard batch.count == 1 else {
+          size = 1
+          continue
+        }
+        firstError = firstError ?? error
       }
+      done += batch.count
+      progress(done, parts.count)
     }
-    return summary
-  }
-}
-
-extension CacheDocument {
-  /// The accounts and clients that it has a sign-in state or a refresh token of.
-  fileprivate var clientsOfAccounts: [(clientID: String, homeAccountID: String)] {
-    accountMetadata.values.flatMap { metadata in
-      metadata.homeAccountIDs.map { (metadata.clientID ?? "", $0) }
-    } + refreshTokens.values.compactMap { token in token.homeAccountID.map { (token.clientID ?? "", $0) } }
+    if let firstError { throw firstError }
+    return values
   }
 }

@@ -26,16 +26,16 @@ extension TokenCacheAccessor {
     @Sendable func isRemoved(_ credential: Credential) -> Bool {
       isMeant(credential.homeAccountID, credential.environment) && clientID.matches(credential.clientID)
     }
-    let (account, common) = (shard(homeAccountID), commonShard)
-    let metadata = clientID.map { place(ofMetadata: $0, of: homeAccountID) }
+    let account = shard(homeAccountID)
     // A program that ignores the format's rules may have put records of the account into other shards.
     let all = try await contents(.all)
     let others = all.documents.filter {
-      ![account, common].contains($0.key) && $0.value.hasRecords(of: homeAccountID)
+      $0.key != account
+        && ($0.value.hasRecords(of: homeAccountID)
+          || clientID == nil && $0.value.hasMetadata(of: homeAccountID))
     }.keys.sorted { $0.rawValue < $1.rawValue }
-    // Sign-out marks stand in the last two, and go after the tokens that they are about. The shard without an account is the
-    // last: a failure in between leaves an account without tokens.
-    let shards = others + [account, common]
+    // The last has the marks of sign-outs, which go after the tokens that they are about.
+    let shards = others + [account]
     @Sendable func size(_ document: CacheDocument) -> Int {
       document.credentials.count { isRemoved($0.credential) }
         + (clientID == nil ? document.accounts.values.count { isMeant($0.homeAccountID, $0.environment) } : 0)
@@ -49,8 +49,8 @@ extension TokenCacheAccessor {
     let (removed, missed) = try await store.update(shards, in: group) { contents in
       let missed = zip(shards, counted).filter { size(contents[$0]) < $1 }.map(\.0)
       let removed = shards.flatMap { contents[$0].removeCredentials(where: isRemoved) }
-      if let metadata {
-        contents.signOut(metadata)
+      if let clientID {
+        contents[account].signOut(homeAccountID, of: clientID)
       } else {
         for shard in shards {
           contents[shard].accounts = contents[shard].accounts.filter {
@@ -63,12 +63,12 @@ extension TokenCacheAccessor {
     }
     if missed.isEmpty { return removed }
     try await checkGone(from: missed, size)
-    if metadata == nil { try await store.update(shards, in: group) { removeMetadata(in: &$0) } }
+    if clientID == nil { try await store.update(shards, in: group) { removeMetadata(in: &$0) } }
     return removed
   }
 
   /// Takes a second look at shards in which an update found less than a look at the whole group did. There, the keyring's store
-  /// takes the shard of an item from what the item holds (`CacheFormat.md`, section 5).
+  /// takes the shard of an item from what the item holds (`CacheFormat.md`, section 6.1).
   private func checkGone(
     from shards: [ShardID], _ size: (CacheDocument) -> Int
   ) async throws(CacheError) {
@@ -146,14 +146,15 @@ extension TokenCacheAccessor {
       let old = counted(document)
       if old.isEmpty { continue }
       let accounts = Set(old.compactMap(\.homeAccountID))
-      let places = clientID.map { id in accounts.map { place(ofMetadata: id, of: $0) } } ?? []
-      // The common shard last: what is moved from it is written before it is removed there.
-      let shards = Set([shard] + places.flatMap(\.shards)).sorted {
-        $1 == commonShard || $0 != commonShard && $0.rawValue < $1.rawValue
-      }
-      let new = try await store.update(shards, in: group) { contents in
+      let marks =
+        clientID.map { clientID in
+          accounts.sorted().map { (clientID: clientID, id: $0, shard: self.shard($0)) }
+        } ?? []
+      let new = try await store.update([shard] + marks.map(\.shard), in: group) { contents in
         let removed = contents[shard].removeCredentials(in: sections, where: isRemoved)
-        if !removed.isEmpty { for place in places { contents.signOut(place) } }
+        if !removed.isEmpty {
+          for mark in marks { contents[mark.shard].signOut(mark.id, of: mark.clientID) }
+        }
         return removed
       }
       removed += new
@@ -189,6 +190,10 @@ extension TokenCacheAccessor {
 }
 
 extension CacheDocument {
+  fileprivate func hasMetadata(of homeAccountID: String) -> Bool {
+    accountMetadata.values.contains { $0.hasAccount(homeAccountID) }
+  }
+
   fileprivate func hasRecords(of homeAccountID: String) -> Bool {
     accounts.values.contains { homeAccountID.matches($0.homeAccountID) }
       || credentials.contains { homeAccountID.matches($0.credential.homeAccountID) }

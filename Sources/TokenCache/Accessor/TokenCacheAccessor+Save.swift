@@ -36,13 +36,12 @@ extension TokenCacheAccessor {
     resolving authority: (asked: String, answered: String, isInstanceAware: Bool)? = nil
   ) async throws(CacheError) -> Account? {
     let (id, clientID, clouds) = (records.homeAccountID, records.request.clientID, clouds)
-    let metadata = place(ofMetadata: clientID, of: id)
-    let (account, common) = (metadata.account, metadata.common)
+    let (account, common) = (shard(id), commonShard)
     // The account's shard is written last: until then nothing of the response can be found.
     return try await store.update([common, account], in: group) { contents throws(CacheError) in
       if records.request.isRenewal {
         let document = contents[account]
-        let isSignedOut = contents.accountMetadata(at: metadata)?.signInState(of: id) == .signedOut
+        let isSignedOut = document.accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
         let exists = !document.accounts.isEmpty || !document.refreshTokens.isEmpty
         guard !isSignedOut, exists || records.request.source != nil else {
           throw CacheError(
@@ -55,7 +54,7 @@ extension TokenCacheAccessor {
       if records.request.source == nil {
         contents[common].appMetadata.saveAsOne(records.appMetadata, in: clouds)
       }
-      contents.updateAccountMetadataInPlace(at: metadata) {
+      contents[account].updateAccountMetadata(clientID: clientID) {
         $0.setSignInState(.signedIn, of: id)
         if let authority {
           $0.setResolvedAuthority(

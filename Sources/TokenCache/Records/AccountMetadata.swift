@@ -1,7 +1,7 @@
 /// A client's metadata of its accounts: whether they are signed in, and which authority responded for which.
 ///
 /// The shard of an account holds a record with that account alone; the record without an account names the current account
-/// of an application that has one. Older versions of Llavero kept all accounts there.
+/// of an application that has one.
 public struct AccountMetadata: CacheRecord {
   public var fields: JSONObject
 
@@ -47,31 +47,16 @@ public struct AccountMetadata: CacheRecord {
     SignInState(of: account(homeAccountID))
   }
 
-  /// The states of all accounts in the metadata that have one, by their normalized ids.
-  var signInStates: [String: SignInState] {
-    let accounts = accounts
-    let names = Dictionary(accounts.keys.map { ($0.normalized, [$0]) }, uniquingKeysWith: +)
-    return names.compactMapValues { names in
-      let account = accounts[Self.preferred(names) ?? ""]?.objectValue
-      return account?["sign_in_state"] == nil ? nil : SignInState(of: account)
-    }
-  }
-
   /// Sets an account's state; signing out forgets its resolved authorities.
   public mutating func setSignInState(_ state: SignInState, of homeAccountID: String) {
-    setSignInState(state, of: [homeAccountID])
-  }
-
-  /// Sets the state of accounts, thousands at once if need be.
-  mutating func setSignInState(_ state: SignInState, of homeAccountIDs: [String]) {
-    update(homeAccountIDs) { account in
+    update(homeAccountID) { account in
       account["sign_in_state"] = .string(state.rawValue)
       if state == .signedOut { account[Self.authorityMap] = nil }
     }
   }
 
   mutating func removeSignInState(of homeAccountID: String) {
-    update([homeAccountID]) { $0["sign_in_state"] = nil }
+    update(homeAccountID) { $0["sign_in_state"] = nil }
   }
 
   /// The authority that responded when `authority` was requested for an account.
@@ -86,7 +71,7 @@ public struct AccountMetadata: CacheRecord {
   public mutating func setResolvedAuthority(
     _ resolved: String, for authority: String, homeAccountID: String, instanceAware: Bool = false
   ) {
-    update([homeAccountID]) { account in
+    update(homeAccountID) { account in
       var maps = account[Self.authorityMap]?.objectValue ?? [:]
       var map = maps[Self.mapName(instanceAware)]?.objectValue ?? [:]
       map[authority] = .string(resolved)
@@ -102,21 +87,6 @@ public struct AccountMetadata: CacheRecord {
   }
 
   func hasAccount(_ homeAccountID: String) -> Bool { accounts[name(of: homeAccountID, in: accounts)] != nil }
-
-  /// The metadata of one account alone.
-  func only(_ homeAccountID: String) -> AccountMetadata {
-    var only = self
-    let name = name(of: homeAccountID, in: accounts)
-    only.fields = [Self.accountMap: .object([name: accounts[name] ?? .null])]
-    only.fields["client_id"] = fields["client_id"]
-    return only
-  }
-
-  /// Merges another record's metadata of an account; what that has counts.
-  mutating func prefer(_ other: AccountMetadata, of homeAccountID: String) {
-    guard let theirs = other.account(homeAccountID) else { return }
-    update([homeAccountID]) { $0 = theirs.union(with: $0) }
-  }
 
   /// The record's parts in the shards of a group, by the normalized id of the account, which is empty for the shard without
   /// an account. A record without a client ID is not split.
@@ -146,34 +116,24 @@ public struct AccountMetadata: CacheRecord {
     accounts[name(of: homeAccountID, in: accounts)]?.objectValue
   }
 
-  private mutating func update(_ homeAccountIDs: [String], _ change: (inout JSONObject) -> Void) {
+  private mutating func update(_ homeAccountID: String, _ change: (inout JSONObject) -> Void) {
     var accounts = accounts
-    let names = Dictionary(grouping: accounts.keys, by: \.normalized)
-    var isChanged = false
-    for id in homeAccountIDs {
-      let name = names[id.normalized].flatMap(Self.preferred) ?? id
-      let known = accounts[name]?.objectValue
-      var account = known ?? [:]
-      change(&account)
-      account["client_id"] = fields["client_id"]
-      account["home_account_id"] = .string(name)
-      guard account != known else { continue }
-      accounts[name] = .object(account)
-      isChanged = true
-    }
-    if isChanged { fields[Self.accountMap] = .object(accounts) }
+    let name = name(of: homeAccountID, in: accounts)
+    let known = accounts[name]?.objectValue
+    var account = known ?? [:]
+    change(&account)
+    account["client_id"] = fields["client_id"]
+    account["home_account_id"] = .string(name)
+    guard account != known else { return }
+    accounts[name] = .object(account)
+    fields[Self.accountMap] = .object(accounts)
   }
 
-  /// The spelling of an account's id in the map.
+  /// The spelling of an account's id in the map: the normalized one, else the first.
   private func name(of homeAccountID: String, in accounts: JSONObject) -> String {
     let normalized = homeAccountID.normalized
     if accounts[normalized] != nil { return normalized }
-    return Self.preferred(accounts.keys.filter { $0.normalized == normalized }) ?? homeAccountID
-  }
-
-  /// The spelling that counts: the normalized one, else the first.
-  private static func preferred(_ names: [String]) -> String? {
-    names.first { $0.normalized == $0 } ?? names.min()
+    return accounts.keys.filter { $0.normalized == normalized }.min() ?? homeAccountID
   }
 }
 

@@ -61,8 +61,8 @@ extension CacheDocument {
     }
   }
 
-  /// The shard of all records; `nil` if there is no record or they belong to several shards. Account metadata do not count:
-  /// older versions keep those of every account in the shard without an account.
+  /// The shard of all records; `nil` if there is no record or they belong to several shards. Account metadata does not count,
+  /// since one record may name several accounts.
   package func shard(in group: KeychainGroup) -> ShardID? {
     var owners: Set<String> = otherSections.isEmpty && nonObjectMembers.isEmpty ? [] : [""]
     for section in Self.recordSections { owners.formUnion(self.owners(in: section)) }
