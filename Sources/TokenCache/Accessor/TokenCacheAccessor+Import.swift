@@ -65,14 +65,14 @@ extension TokenCacheAccessor {
     // person would be asked again.
     let oneShard: Set<CacheError.Code> = [.damaged, .newerVersion, .rolledBack, .tooLarge]
     var (values, firstError): ([Value], CacheError?) = ([], nil)
-    var (done, size) = (0, max(store.shardsPerUpdate, 1))
+    var (done, endOfSingles) = (0, 0)
     while done < parts.count {
-      let batch = Array(parts[done...].prefix(size))
+      let batch = Array(parts[done...].prefix(done < endOfSingles ? 1 : max(store.shardsPerUpdate, 1)))
       do throws(CacheError) {
         values += try await update(batch)
       } catch  where oneShard.contains(error.code) {
         guard batch.count == 1 else {
-          size = 1
+          endOfSingles = done + batch.count
           continue
         }
         firstError = firstError ?? error
