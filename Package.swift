@@ -142,7 +142,7 @@ let package = Package(
       name: "Configuration",
       dependencies: [
         "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport", "IdentityClient", "KeyringStore",
-        "Sealing", "SecretService", "TokenCache",
+        "Sealing", "SecretService", "TokenCache", logging,
       ],
       swiftSettings: safe),
     // The libraries that a program needs to sign in and call Graph, in one import. Its folder's name differs from that of the
@@ -160,7 +160,7 @@ let package = Package(
         "BrowserSignIn", "Configuration", "EncryptedFileStore", "EtcdStore", "GLibSupport", "HTTPSupport",
         "IdentityBroker", "IdentityClient", "KeyringStore", "Lending", "MSALExtensionsStore",
         "MicrosoftGraph", "Sealing", "SecretService", "SoupTransport", "TokenCache", argumentParser,
-        httpTypes,
+        httpTypes, logging,
       ],
       swiftSettings: safe),
     .target(

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPSupport
 package import IdentityClient
+import Logging
 import TokenCache
 
 /// One row of the table of settings: what an option, a variable or the configuration tells tool and window.
@@ -148,10 +149,13 @@ extension Setting {
     "graph-url", { $1(&$0.graphURL) }, .plain,
     "URL of Microsoft Graph, where the authority's cloud is unknown", hasOption: false)
 
+  package static let log = Setting(
+    "log", { $1(&$0.log) }, .log, "Log to standard error: info or debug", hasOption: false)
+
   /// The table.
   package static let all = [
     store, key, endpoints, prefix, etcdUser, etcdPassword, etcdCA, collection, client, authority, tenant,
-    group, scope, account, origin, broker, caBundle, proxy, graphURL,
+    group, scope, account, origin, broker, caBundle, proxy, graphURL, log,
   ]
 }
 
@@ -215,6 +219,15 @@ extension Form<String> {
 extension Form<[String]> {
   static let scopes = Form(text: { $0.joined(separator: " ") }) { (text) throws(InvalidValue) in
     ScopeSet.list(try Form<String>.plain.parse(text))
+  }
+}
+
+extension Form<Logger.Level> {
+  static let log = Form(text: \.rawValue) { (text) throws(InvalidValue) in
+    guard let level = Logger.Level(rawValue: text), [.info, .debug].contains(level) else {
+      throw InvalidValue("expected info or debug")
+    }
+    return level
   }
 }
 

@@ -1,5 +1,6 @@
 import GLibSupport
 public import IdentityClient
+public import Logging
 public import TokenCache
 
 /// What the environment and the configuration files say; the command line goes before both.
@@ -32,6 +33,8 @@ public struct Settings: Sendable {
   public var proxy: String?
   /// The URL of Microsoft Graph.
   public var graphURL: String?
+  /// What is logged to standard error: from which level on.
+  public var log: Logger.Level?
 
   /// The unknown settings of the files, if there are any.
   public private(set) var unknown: ConfigurationError?

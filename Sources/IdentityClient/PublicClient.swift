@@ -71,10 +71,12 @@ public final class PublicClient: Sendable {
   /// if let result = try await client.acquireTokenFromCache(request) { print(result.expiresOn ?? "") }
   /// ```
   public convenience init(
-    configuration: ClientConfiguration, cache: TokenCacheAccessor, broker: (any TokenBroker)? = nil
+    configuration: ClientConfiguration, cache: TokenCacheAccessor, broker: (any TokenBroker)? = nil,
+    logger: Logger = Logger(label: "llavero.identity", factory: { _ in SwiftLogNoOpLogHandler() })
   ) {
     let transport = NoTransport(reason: "This client was made without a network.")
-    self.init(configuration: configuration, cache: cache, transport: transport, broker: broker)
+    self.init(
+      configuration: configuration, cache: cache, transport: transport, broker: broker, logger: logger)
   }
 
   /// Makes a client with what the facade and the tests set besides: `httpSettings` are read when a request is made, in

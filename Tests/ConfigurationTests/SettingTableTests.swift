@@ -33,7 +33,7 @@ struct SettingTableTests {
     let texts = [
       "store": "file:/srv/cache", "key": "credential:cache-key", "etcd-password": "passphrase-fd:4",
       "group": "com.example.mail", "scope": "Mail.Read Files.Read", "from": "unix:/run/loan.sock",
-      "broker": "only", "proxy": "http://proxy.example.com:8080",
+      "broker": "only", "proxy": "http://proxy.example.com:8080", "log": "debug",
     ]
     let environment = Dictionary(
       uniqueKeysWithValues: Setting.all.map { ($0.variable, texts[$0.name] ?? "some \($0.name)") })
@@ -58,7 +58,7 @@ struct SettingTableTests {
     ("LLAVERO_CLIENT_ID", "some-id # mine", "a line of its own"),
     ("LLAVERO_CLIENT_ID", "\"some-id\"", "quotes"), ("LLAVERO_TENANT", "contoso.com’", "quotes"),
     ("LLAVERO_TENANT", "contoso\u{200B}.com", "U+200B"), ("LLAVERO_CA_BUNDLE", "~/ca.pem", "$HOME"),
-    ("LLAVERO_PROXY", "ftp://u:hunter2@proxy", "expected a URL"),
+    ("LLAVERO_PROXY", "ftp://u:hunter2@proxy", "expected a URL"), ("LLAVERO_LOG", "hunter2", "info or debug"),
   ])
   func `An invalid setting names the variable and what was expected`(
     variable: String, text: String, expected: String

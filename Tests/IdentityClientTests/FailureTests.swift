@@ -91,7 +91,7 @@ struct FailureTests {
 
   @Test(arguments: [
     ("login.microsoftonline.com", true), ("contoso.b2clogin.com", false), ("contoso.ciamlogin.com", false),
-    ("fs.contoso.test", false),
+    ("fs.contoso.test", false), ("graph.microsoft.us", true),
   ])
   func `The log masks hosts that name an organization`(_ host: String, _ isShown: Bool) async throws {
     let (transport, lines) = (ScriptedTransport(), LogLines())

@@ -29,7 +29,8 @@ struct DoctorTests {
     #expect(
       report.checks == [
         "lock_directory", "session_bus", "secret_service", "encryption", "prompt", "collection", "probe",
-        "groups", "clock", "sources", "ca_bundle", "browser", "identity_broker",
+        "groups", "clock", "sources", "ca_bundle", "authority", "browser", "identity_broker",
+        "other_programs",
       ])
     for check in report.checks where check != "prompt" { #expect(report.states(check) == ["ok"], "\(check)") }
     #expect(report.text("secret_service").contains(/gnome-keyring-daemon \d+\.\d.* \(process \d+\)/))
@@ -105,7 +106,8 @@ struct DoctorTests {
     #expect(report.state == "problem")
     #expect(
       report.checks == [
-        "lock_directory", "session_bus", "sources", "ca_bundle", "browser", "identity_broker",
+        "lock_directory", "session_bus", "sources", "ca_bundle", "authority", "browser", "identity_broker",
+        "other_programs",
       ])
   }
 
@@ -376,7 +378,7 @@ struct DoctorTests {
 
   private static let storeChecks = [
     "configuration", "sealed_files", "store_key", "probe", "groups", "clock", "sources", "ca_bundle",
-    "browser", "identity_broker",
+    "authority", "browser", "identity_broker", "other_programs",
   ]
 
   /// The environment of a file store in the home directory, with a key file.
@@ -605,15 +607,18 @@ struct DoctorTests {
     let report = try examine(tool, with: etcd.merging(["LLAVERO_ETCD_CA": "/proc/nonexistent.pem"]) { $1 })
       .exits(1).finds("etcd_ca", "problem", saying: "/proc/nonexistent.pem", "LLAVERO_ETCD_CA")
     #expect(
-      report.checks == ["configuration", "etcd_ca", "sources", "ca_bundle", "browser", "identity_broker"])
+      report.checks == [
+        "configuration", "etcd_ca", "sources", "ca_bundle", "authority", "browser", "identity_broker",
+        "other_programs",
+      ])
     try examine(tool, with: etcd.merging(["https_proxy": "gopher://proxy.example"]) { $1 }).exits(1).finds(
       "etcd", "problem")
   }
 
-  @Test func `Without a display or a program that opens pages the browser check warns`() throws {
+  @Test func `Without a program that opens pages the browser check warns`() throws {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     for variables in [
-      ["DISPLAY": nil, "BROWSER": nil], ["DISPLAY": ":1", "BROWSER": nil, "PATH": home.path],
+      ["DISPLAY": ":1", "BROWSER": nil, "PATH": home.path],
       ["BROWSER": "browser-that-is-not-installed", "PATH": home.path],
     ]
       as [[String: String?]]

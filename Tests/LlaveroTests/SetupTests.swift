@@ -96,7 +96,7 @@ struct SetupTests {
         "group = com.example.mail (from LLAVERO_GROUP)")
     }
     #expect(configuration?.contains("contoso.com") == false)
-    try tool.examine(with: variables).finds(
+    try tool.examine(["--offline"], with: variables).finds(
       "configuration", "ok", "ok", "ok", saying: "\(all) sets tenant = contoso.com.",
       "\(path) sets store = keyring, client = c, proxy = http://own.test:1.",
       "The environment sets group = com.example.mail.")

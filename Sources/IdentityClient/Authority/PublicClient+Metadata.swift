@@ -36,6 +36,11 @@ extension PublicClient {
     }
   }
 
+  /// Finds out whether the configured authority can be reached, and has the metadata that a sign-in needs.
+  package func checkAuthority() async throws(IdentityError) {
+    _ = try await metadata(of: configuration.authority)
+  }
+
   private func searchMetadata(
     of authority: Authority, until deadline: Duration
   ) async throws(IdentityError) -> AuthorityMetadata {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HTTPSupport
 import HTTPTypes
-import Logging
 import TokenCache
 
 /// How requests are sent and sent again: what of a ``ClientConfiguration`` begins with `http`.
@@ -36,11 +35,7 @@ struct HTTPSender: Sendable {
     let settings = settings()
     let deadline = deadline ?? self.deadline()
     var request = HTTPTransportRequest(head, body: form.map { Data(FormEncoding.encode($0).utf8) })
-    let host = head.authority ?? ""
-    // Any other host may be an organization's own, and a log line about it may name it.
-    let isShared = CloudInstances.known.contains(host)
-    var context: Logger.Metadata = ["host": isShared ? "\(host)" : log.personal(host)]
-    context["correlation"] = headers["client-request-id"].map { .string($0) }
+    let transport = LoggedTransport(transport: transport, log: log)
     var retriesLeft = max(0, settings.retryCount)
     while true {
       request.timeout = max(.zero, deadline - timing.uptime())
@@ -49,16 +44,12 @@ struct HTTPSender: Sendable {
       do throws(HTTPTransportError) {
         let response = try await transport.send(request)
         let status = response.head.status.code
-        log(.debug, "The server responded.", context.merging(["status": "\(status)"]) { $1 })
         guard status >= 500, isRepeatable, response.head.headerFields[.retryAfter] == nil, mayRepeat()
         else { return response }
       } catch {
         guard error != .cancelled else { throw .cancelled }
         var failure = IdentityError(transport: error)
         failure.failedURL = url.withoutQuery
-        // The reason may be a proxy, or a file of certificates.
-        let reason = log.personal(failure.message)
-        log(.debug, "The server could not be reached.", context.merging(["reason": reason]) { $1 })
         guard error.isTransient(isRepeatable), mayRepeat() else { throw failure }
       }
       retriesLeft -= 1

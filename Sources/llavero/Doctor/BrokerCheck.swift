@@ -1,3 +1,4 @@
+import BrowserSignIn
 import FoundationEssentials
 import GLibSupport
 import IdentityBroker
@@ -20,9 +21,13 @@ extension Check {
     return Check(name: "identity_broker") { setup in
       guard policy != .off else { return .ok("The identity broker is not used.") }
       guard await sessionBus.findings(setup).first?.state == .ok else {
-        return finding(
+        let (message, advice) = (
           "An identity broker cannot be reached: there is no session bus.",
-          "Set LLAVERO_BROKER=off to do without it.")
+          "Set LLAVERO_BROKER=off to do without it."
+        )
+        // A server has none.
+        let isDesktop = SystemBrowser(environment: setup.environment).isAvailable
+        return isDesktop ? finding(message, advice) : unavailable(message, advice)
       }
       let broker = LinuxBroker.ofSession(ignoresRecentFailure: true)
       var findings: [Finding] = []

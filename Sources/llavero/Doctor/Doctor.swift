@@ -14,8 +14,9 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Diagnose problems.",
     discussion: """
       Checks the session bus, the keyring, its groups, the lock files, the caches of other programs, the \
-      clock, the trusted certificates, the browser and the identity broker. The broker is asked for a token \
-      that is not stored. It writes, reads and deletes an item of its own, and changes nothing else.
+      clock, the trusted certificates, the authority, the browser, the identity broker, and what git, az and \
+      kubectl take credentials from. The broker is asked for a token that is not stored. It writes, reads and \
+      deletes an item of its own, and changes nothing else.
 
       With --fix it merges duplicates, closes your files and directories that are open to others, and removes \
       lock files of dead programs. Then it names each entry that cannot be read or that an older copy \
@@ -43,6 +44,9 @@ struct Doctor: AsyncParsableCommand {
 
   @Flag(name: .shortAndLong, help: "With --fix, remove entries without asking.")
   var yes = false
+
+  @Flag(help: "Do not ask the authority, nor compare the clock with it.")
+  var offline = false
 
   @OptionGroup var output: OutputOptions
   @OptionGroup var lenderOptions: LenderOptions
@@ -115,12 +119,18 @@ struct Doctor: AsyncParsableCommand {
   }
 
   /// The checks of what is beside the store.
-  private var others: [[Check]] { [[.otherCaches], [.caBundle], [.browser], [brokerCheck]] }
+  private var others: [[Check]] {
+    let connection: [Check] = [.caBundle, .authority(configured, offline: offline)]
+    return [[.otherCaches], connection, [.browser], [brokerCheck], [.otherPrograms]]
+  }
+
+  /// A command with what the settings say of the client.
+  private var configured: Token? { try? Token.parse([]) }
 
   /// The check for the configured client, whose accounts the broker lists.
   private var brokerCheck: Check {
     let policy = Settings.current.broker ?? .automatic
-    guard let configured = try? Token.parse([]), let id = try? configured.clientID,
+    guard let configured, let id = try? configured.clientID,
       let authority = try? configured.namedAuthority
     else { return .broker(nil, policy) }
     return .broker((id, authority, configured.scope.scopes), policy)

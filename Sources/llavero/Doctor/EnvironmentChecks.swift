@@ -132,10 +132,11 @@ extension Check {
   static let browser = Check(name: "browser") { setup in
     let browser = SystemBrowser(environment: setup.environment)
     if let program = browser.program { return .ok("Pages are opened with \(program).") }
-    let reason =
-      browser.isAvailable ? "no program such as xdg-open or gio is installed" : "there is no display"
+    guard browser.isAvailable else {
+      return .ok("There is no display. \"llavero login\" prints the address to open in a browser elsewhere.")
+    }
     return .warning(
-      "No browser can be opened: \(reason).",
+      "No browser can be opened: no program such as xdg-open or gio is installed.",
       advice: "\"llavero login\" prints the address to open in a browser elsewhere; or set BROWSER.")
   }
 

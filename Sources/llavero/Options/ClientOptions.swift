@@ -88,7 +88,7 @@ extension ClientCommand {
   ) throws -> PublicClient {
     try PublicClient(
       configuration: configuration(minimumValidity: minimumValidity, broker: broker), cache: opened ?? cache,
-      broker: broker.broker)
+      broker: broker.broker, logger: DiagnosticLog.logger)
   }
 
   /// The client that the options describe, with the network and a browser. `opened` is the cache, where it is open
@@ -101,7 +101,7 @@ extension ClientCommand {
     configuration.redirectURI = redirectURI
     return try PublicClient(
       configuration: configuration, cache: opened ?? cache, transport: Network.transport(),
-      authenticator: browser, broker: broker.broker)
+      authenticator: browser, broker: broker.broker, logger: DiagnosticLog.logger)
   }
 
   /// The client for borrowed tokens. The lender says which client and authority they are of. What the environment
@@ -133,7 +133,10 @@ extension ClientCommand {
     configuration.brokerPolicy = .required
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
     let nothing = TokenCacheAccessor(store: InMemoryStore(), group: group)
-    return (PublicClient(configuration: configuration, cache: nothing, broker: lender.knowing(terms)), terms)
+    let client = PublicClient(
+      configuration: configuration, cache: nothing, broker: lender.knowing(terms),
+      logger: DiagnosticLog.logger)
+    return (client, terms)
   }
 
   private func configuration(

@@ -88,7 +88,7 @@ struct StoreOptions: ParsableArguments {
       (question) throws(CacheError) in
       try Terminal.ask(question)
     } transport: { (certificates) throws(HTTPTransportError) in
-      try Network.transport(toEtcdTrusting: certificates)
+      Network.logged(try Network.transport(toEtcdTrusting: certificates))
     }
     if !allowsPlainSession { access.connection = EarlyConnection.shared }
     return access
@@ -118,9 +118,6 @@ extension ArgumentHelp {
   init(_ setting: Setting, _ valueName: String, visibility: ArgumentVisibility = .default) {
     self.init(setting.help, valueName: valueName, visibility: visibility)
   }
-
-  /// The help of `--quiet`. ``Terminal/isQuiet`` reads the flag, so that code without a command at hand knows it.
-  static let quiet = ArgumentHelp("Hide notes, hints and progress; never errors.")
 }
 
 extension Terminal {
@@ -222,8 +219,16 @@ struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")
   var json = false
 
-  @Flag(name: .shortAndLong, help: .quiet)
+  @OptionGroup var verbosity: VerbosityOptions
+}
+
+/// How much a command says on standard error. ``Terminal`` reads the flags, so that code without a command at hand knows them.
+struct VerbosityOptions: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Hide notes, hints and progress; never errors.")
   var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Log requests and steps to standard error.")
+  var verbose = false
 }
 
 extension StoreOptions {
@@ -239,7 +244,7 @@ extension StoreOptions {
           "borrowed", "Tokens are borrowed from unix:\(path), and the command line names a store.",
           code: .usage, advice: "Leave out the store and its key, or set LLAVERO_FROM to off.")
       }
-      return LoanBroker(transport: try Network.transport(toLenderAt: path))
+      return LoanBroker(transport: Network.logged(try Network.transport(toLenderAt: path)))
     }
   }
 

@@ -32,7 +32,7 @@ enum EarlyConnection {
     while let argument = arguments.popFirst() {
       switch argument {
       case "--json": isJSON = true
-      case "--quiet", "-q", "--force-refresh", "--tsv": break
+      case "--quiet", "-q", "--verbose", "-v", "--force-refresh", "--tsv": break
       default:
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let value = parts.count == 2 ? String(parts[1]) : arguments.popFirst(),

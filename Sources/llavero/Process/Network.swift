@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPSupport
+import IdentityClient
 import SoupTransport
 
 /// What a command gets to the network by. An interruption cancels the command from then on: a request may be under way.
@@ -14,6 +15,11 @@ enum Network {
       throw Failure(
         "invalid_configuration", "No tokens can be borrowed from unix:\(path). \(reason)", code: .usage)
     }
+  }
+
+  /// The same, and each request is logged. A ``PublicClient`` logs its own.
+  static func logged(_ transport: any HTTPTransport) -> any HTTPTransport {
+    LoggedTransport(transport, logger: DiagnosticLog.logger)
   }
 
   /// What sends requests, as the settings say.

@@ -20,8 +20,15 @@ enum Terminal {
   static func warn(_ text: String) { error("warning: " + printable(text)) }
 
   /// Whether `--quiet` hides notes and progress.
-  static let isQuiet = processOptions.contains {
-    $0 == "--quiet" || $0.wholeMatch(of: /-[hqy]*q[hqy]*/) != nil
+  static let isQuiet = hasFlag("quiet", "q")
+
+  /// Whether `--verbose` shows the log.
+  static let isVerbose = hasFlag("verbose", "v")
+
+  private static func hasFlag(_ name: String, _ letter: Character) -> Bool {
+    processOptions.contains {
+      $0 == "--" + name || $0.contains(letter) && $0.wholeMatch(of: /-[hqvy]+/) != nil
+    }
   }
 
   /// Prints a line to standard error that a person can do without: a note or a hint.

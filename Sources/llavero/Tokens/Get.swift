@@ -176,7 +176,7 @@ extension SignsIn {
         try await Task.sleep(for: pause)
       }, uptime: Timing.system.uptime)
     return GraphClient(
-      transport: try Network.transport(), cloud: cloud, retries: retries, timing: timing
+      transport: Network.logged(try Network.transport()), cloud: cloud, retries: retries, timing: timing
     ) { claims throws(IdentityError) in
       try await client.token(SilentRequest(scopes: scopes, account: account, claims: claims))
     }

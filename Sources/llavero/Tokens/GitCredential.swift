@@ -33,8 +33,7 @@ struct GitCredential: AsyncParsableCommand, SignsIn, Borrows {
   var operation: String
 
   @OptionGroup var account: AccountOptions
-  @Flag(name: .shortAndLong, help: .quiet)
-  var quiet = false
+  @OptionGroup var verbosity: VerbosityOptions
   @OptionGroup(title: "Client options") var appOptions: AppOptions
   @OptionGroup(title: "Client options") var lenderOptions: LenderOptions
   @OptionGroup var groupOption: GroupOption

@@ -168,7 +168,7 @@ enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
   private static let mark = #"# A stand-in made by "llavero shim install". Remove this file to be rid of it."#
 
   /// Whether this or an earlier version wrote the file. Another user's file is not one.
-  fileprivate func isStandIn(_ path: String) -> Bool {
+  func isStandIn(_ path: String) -> Bool {
     let contents = (try? readPrivateFile(path, limit: 1 << 16, openToOthers: true)) ?? []
     return String(decoding: contents, as: UTF8.self).split(separator: "\n").dropFirst().first
       == Substring(Self.mark)
