@@ -95,7 +95,8 @@ struct DiagnosticsTests {
     throws
   {
     let server: [String: String?] = [
-      "BROWSER": nil, "DISPLAY": nil, "DBUS_SESSION_BUS_ADDRESS": nil, "LLAVERO_STORE": "file",
+      "BROWSER": nil, "DISPLAY": nil, "LLAVERO_STORE": "file",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent",
       "LLAVERO_KEY": "file:" + (try tool.files.file("key", String(repeating: "k", count: 32), mode: 0o600)),
     ]
     let report = try examine("--offline", with: server).finds("browser", "ok").finds("identity_broker", "ok")
