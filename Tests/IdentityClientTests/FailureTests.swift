@@ -34,6 +34,14 @@ struct FailureTests {
     #expect(error.description == "A certificate is not trusted: The certificate of id.test has expired.")
   }
 
+  @Test(arguments: [530_036, 53003, 50057, 700_016, 50105])
+  func `The advice after a refusal that no sign-in ends does not ask for one`(_ code: Int64) throws {
+    let error = try #require(
+      IdentityError(refusal: ["error": "interaction_required", "error_codes": .array([.integer(code)])]))
+    #expect(!error.canBeResolvedBySignIn)
+    #expect(error.advice.map { !$0.lowercased().contains("sign in") } == true)
+  }
+
   @Test(.conformance(61)) func `The task's end is no failure of the network`() async throws {
     test.transport.answerTokens(.failure(.cancelled))
     await expectError(.cancelled) { try await test.silent(account) }

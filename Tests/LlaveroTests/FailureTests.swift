@@ -133,7 +133,7 @@ struct FailureTests {
   }
 
   @Test func `The help documents exit codes and JSON`() throws {
-    let help = try Tool().run(["--help"]).standardOutput
+    let help = try Tool().run(["help"]).standardOutput
     for line in [
       "0  done", "1  error", "2  wrong usage", "3  action required", "4  the network", "5  cancelled",
       "standard error",

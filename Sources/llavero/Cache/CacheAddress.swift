@@ -42,23 +42,27 @@ enum TargetSide: CopySide { static let name = "to" }
 /// The options of the store that an address names, where they differ from those of the own store.
 struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(
-    name: .customLong(Side.name + "-key"), help: "Its key (default: --key).",
+    name: .customLong(Side.name + "-key"),
+    help: ArgumentHelp("Its key (default: --key).", valueName: "key"),
     completion: .values(of: KeyChoice.forms), transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(
-    name: .customLong(Side.name + "-collection"), help: "Its collection (default: --collection).",
+    name: .customLong(Side.name + "-collection"),
+    help: ArgumentHelp("Its collection (default: --collection).", valueName: "name"),
     transform: Setting.collection.checked)
   var collection: String?
 
   @Option(
-    name: .customLong(Side.name + "-etcd-user"), help: "Its etcd user (default: --etcd-user).",
+    name: .customLong(Side.name + "-etcd-user"),
+    help: ArgumentHelp("Its etcd user (default: --etcd-user).", valueName: "user"),
     transform: Setting.etcdUser.checked)
   var etcdUser: String?
 
   @Option(
     name: .customLong(Side.name + "-etcd-password"),
-    help: "Its password (default: --etcd-password).", completion: .values(of: KeyChoice.passwordForms),
+    help: ArgumentHelp("Its password (default: --etcd-password).", valueName: "password"),
+    completion: .values(of: KeyChoice.passwordForms),
     transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
 

@@ -91,7 +91,7 @@ struct Failure: ToolError {
       Terminal.out(Completion.script(HelpText.arranged(text)))
       Glibc.exit(code.rawValue)
     }
-    let text = withoutSecret(Llavero.message(for: error))
+    let text = withoutSecret(Llavero.message(for: error)).replacing("': Invalid value: ", with: "': ")
     if code == .validationFailure {
       exit(with: HelpText.usageError(text, in: Array(processArguments.dropFirst())))
     }

@@ -13,8 +13,8 @@ enum HelpText {
   }
 
   /// The parser's help with a command's own options before those of titled groups, without those of `SharedOptions` unless
-  /// hidden options are asked for, and with a synopsis that fits one line. What else it prints, such as a version or a
-  /// completion script, is unchanged.
+  /// hidden options are asked for, and with a synopsis that fits one line. Of the discussion, `--help` has the examples and
+  /// "llavero help" all. What else the parser prints, such as a version or a completion script, is unchanged.
   static func arranged(_ text: String) -> String {
     let sections = (text.hasSuffix("\n") ? text.dropLast() : text[...]).split(separator: "\n\n").map(
       String.init)
@@ -26,11 +26,18 @@ enum HelpText {
       reference.insert(reference.remove(at: own), at: first)
     }
     reference = reference.map { $0.replacing(/^([A-Z ]+) SUBCOMMANDS:/) { "\($0.output.1):" } }
+    var (overview, more) = (Array(sections[..<start]), [String]())
+    if !showsHidden, processArguments.dropFirst().first != "help" {
+      overview.removeAll { $0 != sections[0] && !$0.hasPrefix("Example") }
+      let words = command(Array(processArguments.dropFirst())).path.dropFirst("llavero".count)
+      more.append("llavero help\(words)")
+    }
     if !showsHidden, reference.contains(where: isShared) {
       reference.removeAll(where: isShared)
-      reference.append("More options: llavero help options")
+      more.append("llavero help options")
     }
-    let opening = (sections[..<start] + [synopsis(sections[start])]).map { wrapped($0) }
+    if !more.isEmpty { reference.append("More: " + more.joined(separator: ", ")) }
+    let opening = (overview + [synopsis(sections[start])]).map { wrapped($0) }
     return (opening + reference.map(wrappedRows)).joined(separator: "\n\n")
   }
 
@@ -152,9 +159,12 @@ enum HelpText {
     let (path, rest, names) = command(arguments)
     var text = oneLine(message)
     var hint: String?
-    if let suggestion = text.firstMatch(of: /\.? Did you mean '(.*?)'\?/) {
-      hint = "Did you mean \(suggestion.output.1)?"
-      text.replaceSubrange(suggestion.range, with: "")
+    if let match = text.firstMatch(of: /'([^']*)'(\.? Did you mean '(.*?)'\?)/) {
+      // The parser suggests names that are not like the mistyped one, too.
+      hint = suggestion(for: String(match.output.1), among: [String(match.output.3)]).map {
+        "Did you mean \($0)?"
+      }
+      text.removeSubrange(match.output.2.startIndex..<match.output.2.endIndex)
     }
     if let word = rest.first, !word.hasPrefix("-"), !names.isEmpty {
       text = "Unknown command '\(word)'"
