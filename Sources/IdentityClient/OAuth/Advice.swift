@@ -32,7 +32,7 @@ enum Advice {
     case 90094, 90095: "An administrator has to consent."
     case 65004: "The person declined to consent."
     case 70011, 28002, 700_022, 700_023: "Check the scopes: all of them must be of one resource."
-    case 900_144: "A parameter of the request is empty: check the one that the server names, such as the client id."
+    case 900_144: "A parameter of the request is empty: check the one that the server names."
     case 90006, 90024, 90033, 90090, 50033, 50087: "The failure is temporary: try again later."
     case 9_002_332, 90130, 90124: "The application cannot be used with this kind of account: name a tenant."
     default: nil
