@@ -20,7 +20,7 @@ struct ConfigurationFile {
     for directory in named.split(separator: ":").map(String.init) where directory.hasPrefix("/") {
       let path = directory + "/llavero/config"
       if path != own {
-        files.append(try ConfigurationFile(path, rank: max(1, files.last?.rank ?? 1) + 1, below: directory))
+        files.append(try ConfigurationFile(path, rank: (files.last?.rank ?? 1) + 1, below: directory))
       }
     }
     return files
@@ -30,12 +30,14 @@ struct ConfigurationFile {
     _ path: String, rank: Int = 1, home: String? = nil, below directory: String = "/"
   ) throws(ConfigurationError) {
     (self.path, self.rank) = (path, rank)
-    let contents = try Self.contents(of: path, isForAllUsers: rank > 1, home: home, below: directory)
+    guard
+      let contents = try Self.contents(of: path, isForAllUsers: rank > 1, home: home, below: directory)
+    else {
+      values = [:]
+      return
+    }
     do throws(GLibError) {
-      values =
-        try contents.map { (contents) throws(GLibError) in
-          try KeyFile(contents)["llavero"].mapValues(\.trimmed)
-        } ?? [:]
+      values = try KeyFile(contents)["llavero"].mapValues(\.trimmed)
     } catch {
       // GLib's text calls it a key file, which is another thing here, and may quote a secret.
       throw ConfigurationError(

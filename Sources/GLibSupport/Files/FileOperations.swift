@@ -146,7 +146,7 @@ func isPrivate(owner: uid_t, mode: mode_t, user: uid_t, openToOthers others: Boo
 }
 
 /// Reads a regular file of any owner, and with `refusingOtherWriters` none that its group or others may write. Not the owner
-/// is asked about: in a user namespace root is nobody. A named pipe or a device is refused: it may block, or never end.
+/// is asked about: in a user namespace root has another number. A named pipe or a device is refused: it may block, or never end.
 ///
 /// - Returns: `nil` if the file does not exist.
 /// - Throws: ``PrivateFileError``: `notPrivate`, `notRegular`, `system` with `EFBIG` for more than `limit` bytes.

@@ -9,16 +9,6 @@ package struct LoggedTransport: HTTPTransport {
   let transport: any HTTPTransport
   let log: ClientLog
 
-  /// Logs the requests of what is no ``PublicClient``, with personal data masked.
-  package init(_ transport: any HTTPTransport, logger: Logger) {
-    self.init(transport: transport, log: ClientLog(logger: logger, showsPersonalData: false))
-  }
-
-  init(transport: any HTTPTransport, log: ClientLog) {
-    self.transport = transport
-    self.log = log
-  }
-
   package func send(
     _ request: HTTPTransportRequest
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
@@ -66,5 +56,12 @@ package struct LoggedTransport: HTTPTransport {
     let isShared =
       CloudInstances.known.contains(host) || KnownCloud.graphHosts.contains(host) || LoopbackHost(host) != nil
     return isShared ? "\(host)" : log.personal(host)
+  }
+}
+
+extension LoggedTransport {
+  /// Logs the requests of what is no ``PublicClient``, with personal data masked.
+  package init(_ transport: any HTTPTransport, logger: Logger) {
+    self.init(transport: transport, log: ClientLog(logger: logger, showsPersonalData: false))
   }
 }

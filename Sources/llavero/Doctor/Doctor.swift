@@ -120,15 +120,14 @@ struct Doctor: AsyncParsableCommand {
 
   /// The checks of what is beside the store.
   private var others: [[Check]] {
+    // A command with what the settings say of the client.
+    let configured = try? Token.parse([])
     let connection: [Check] = [.caBundle, .authority(configured, offline: offline)]
-    return [[.otherCaches], connection, [.browser], [brokerCheck], [.otherPrograms]]
+    return [[.otherCaches], connection, [.browser], [brokerCheck(configured)], [.otherPrograms]]
   }
 
-  /// A command with what the settings say of the client.
-  private var configured: Token? { try? Token.parse([]) }
-
   /// The check for the configured client, whose accounts the broker lists.
-  private var brokerCheck: Check {
+  private func brokerCheck(_ configured: Token?) -> Check {
     let policy = Settings.current.broker ?? .automatic
     guard let configured, let id = try? configured.clientID,
       let authority = try? configured.namedAuthority
