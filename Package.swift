@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// The version of the libraries and the tool, with "~dev" until it is released. `.ci/release` adds the commit: `.ci/version`.
+let version = Context.environment["LLAVERO_BUILD_VERSION"] ?? "0.4.0~dev"
+
 let common: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -101,9 +104,11 @@ let package = Package(
       name: "SoupTransport",
       dependencies: ["CGLib", "GLibSupport", "HTTPSupport", "LibsoupOnDemand", asn1, httpTypes],
       swiftSettings: common),
+    // Swift's conditions have no values.
+    .target(name: "LibraryVersion", cSettings: [.define("LIBRARY_VERSION", to: "\"\(version)\"")]),
     .target(
       name: "IdentityClient",
-      dependencies: ["GLibSupport", "HTTPSupport", "TokenCache", httpTypes, logging],
+      dependencies: ["GLibSupport", "HTTPSupport", "LibraryVersion", "TokenCache", httpTypes, logging],
       swiftSettings: safe),
     .target(
       name: "HTTPListener", dependencies: ["CGLib", "GLibSupport", "HTTPSupport", "LibsoupOnDemand"],
@@ -150,8 +155,8 @@ let package = Package(
     .target(
       name: "Llavero",
       dependencies: [
-        "BrowserSignIn", "HTTPSupport", "IdentityClient", "KeyringStore", "MicrosoftGraph", "SoupTransport",
-        "TokenCache",
+        "BrowserSignIn", "HTTPSupport", "IdentityBroker", "IdentityClient", "KeyringStore", "MicrosoftGraph",
+        "SoupTransport", "TokenCache", logging,
       ],
       path: "Sources/LlaveroUmbrella", swiftSettings: safe),
     .executableTarget(
@@ -182,7 +187,7 @@ let package = Package(
       swiftSettings: safe),
     .executableTarget(name: "entra-lab", dependencies: ["EntraLab", argumentParser], swiftSettings: safe),
     .executableTarget(
-      name: "SignInApp", dependencies: ["MSAL"], path: "Examples/SignInApp", swiftSettings: safe),
+      name: "SignInApp", dependencies: ["Llavero"], path: "Examples/SignInApp", swiftSettings: safe),
     .executableTarget(
       name: "GraphApp",
       dependencies: [

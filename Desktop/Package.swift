@@ -40,6 +40,7 @@ let package = Package(
       name: "KeychainModel",
       dependencies: [
         .product(name: "Configuration", package: "llavero"),
+        .product(name: "EtcdStore", package: "llavero"),
         .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "MSALExtensionsStore", package: "llavero"),

@@ -10,8 +10,8 @@ def flags():
     """The flags for the modules in $BIN, the directory of the programs that were built."""
     built = pathlib.Path(os.environ.get("BIN") or package / ".build/debug") / "Modules"
     flags = ["-I", built]
-    for name in ["Sources/CGLib", "Sources/CLibsecret", "Sources/CLibsoup", "Sources/LibsoupOnDemand/include",
-                 "Tests/RuntimeCounter/include"]:
+    for name in ["Sources/CGLib", "Sources/CLibsecret", "Sources/CLibsoup", "Sources/LibraryVersion/include",
+                 "Sources/LibsoupOnDemand/include", "Tests/RuntimeCounter/include"]:
         flags += ["-I", package / name]
     headers = subprocess.run(
         ["pkg-config", "--cflags-only-I", "gio-unix-2.0", "libsecret-1", "libsoup-3.0"],

@@ -8,6 +8,15 @@ public import IdentityClient
 ///
 /// Such a scheme needs a desktop file that makes the program its handler, which `llavero scheme install` writes, and a
 /// program that begins with ``RedirectHandover``.
+///
+/// For example:
+///
+/// ```swift
+/// let client = PublicClient(
+///   configuration: configuration, cache: cache, transport: transport,
+///   authenticator: BrowserAuthenticator())
+/// let result = try await client.token(for: ["User.Read"])
+/// ```
 public struct BrowserAuthenticator: WebAuthenticator {
   /// Shows people the page that they sign in at.
   public typealias Presenter = @Sendable (SignInPage) async throws(IdentityError) -> Void
@@ -51,6 +60,9 @@ public struct BrowserAuthenticator: WebAuthenticator {
     present = show
     browser = nil
   }
+
+  /// Whether the system has a browser; `true` where the program shows the pages.
+  public var isAvailable: Bool { browser?.isAvailable ?? true }
 
   /// An address has the response in it only if that is not a form.
   public var requiredResponseMode: ResponseMode? { pasted == nil ? nil : .query }

@@ -73,8 +73,8 @@ public enum KeyChoice: Sendable, Hashable {
     }
   }
 
-  /// The same for a configuration: for every directory, and not a descriptor, which is open for one command alone.
-  public var lasting: KeyChoice {
+  /// The form for a configuration: with an absolute path, and without a descriptor, which is open for one command only.
+  public var persistent: KeyChoice {
     switch self {
     case .passphraseDescriptor: .passphrase
     case .file(let path): .file(absolutePath(path))

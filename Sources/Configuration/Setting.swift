@@ -103,12 +103,6 @@ extension Setting {
     "Store: \(StoreAddress.forms)", standard: "keyring", setup: true)
   package static let key = Setting(
     "key", { $1(&$0.store.key) }, .key, "Key: \(KeyChoice.forms)", setup: true)
-  package static let endpoints = Setting(
-    "endpoints", { $1(&$0.store.endpoints) }, .plain,
-    "URLs of etcd's members for --store etcd, separated by commas", setup: true)
-  package static let prefix = Setting(
-    "prefix", { $1(&$0.store.prefix) }, .plain, "Prefix of the names in etcd for --store etcd",
-    standard: StoreAddress.Cluster.defaultPrefix, setup: true)
   package static let etcdUser = Setting(
     "etcd-user", { $1(&$0.store.etcdUser) }, .plain, "etcd user name", setup: true)
   package static let etcdPassword = Setting(
@@ -125,7 +119,7 @@ extension Setting {
     setup: true)
   package static let authority = Setting(
     "authority", { $1(&$0.authority) }, .plain, "URL of the authority that signs users in",
-    standard: "https://login.microsoftonline.com/common", setup: true)
+    standard: Authority.default.description, setup: true)
   package static let tenant = Setting(
     "tenant", { $1(&$0.tenant) }, .plain, "Tenant ID or domain", setup: true)
   package static let group = Setting(
@@ -154,7 +148,7 @@ extension Setting {
 
   /// The table.
   package static let all = [
-    store, key, endpoints, prefix, etcdUser, etcdPassword, etcdCA, collection, client, authority, tenant,
+    store, key, etcdUser, etcdPassword, etcdCA, collection, client, authority, tenant,
     group, scope, account, origin, broker, caBundle, proxy, graphURL, log,
   ]
 }

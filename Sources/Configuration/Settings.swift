@@ -8,6 +8,13 @@ public import TokenCache
 /// The user's file is `llavero/config` in `$XDG_CONFIG_HOME` (`~/.config` unless that is set), in the format of desktop
 /// entry files: the line `[llavero]`, then one `name = value` a line. The table of settings has the names. Below it are the files
 /// for all users, `llavero/config` in each directory of `$XDG_CONFIG_DIRS` (`/etc/xdg` unless that is set).
+///
+/// For example:
+///
+/// ```swift
+/// let settings = try Settings(environment: environment)
+/// print(settings.clientID ?? "No client ID is set.")
+/// ```
 public struct Settings: Sendable {
   /// The client ID of the app.
   public var clientID: String?
@@ -69,7 +76,6 @@ public struct Settings: Sendable {
     }
     // A file's tenant is one of the authority that goes with it, and not of one that goes before.
     if rank(of: .authority) < rank(of: .tenant) { tenant = nil }
-    try settleCluster(files)
     let names = Setting.all.map(\.name)
     let messages = files.compactMap { file in
       let unknown = Set(file.values.keys).subtracting(names).sorted()
@@ -81,33 +87,6 @@ public struct Settings: Sendable {
       unknown = ConfigurationError(
         invalid: messages.joined(separator: " "),
         advice: "The settings are \(names.sorted().joined(separator: ", ")).")
-    }
-  }
-
-  /// Completes the address of a cluster: endpoints and prefix of a stronger place, such as the environment, go before an
-  /// address in a file, and an address goes before those of its own place or a weaker one.
-  private mutating func settleCluster(_ files: [ConfigurationFile]) throws(ConfigurationError) {
-    // "etcd" alone is about the cluster of the next file that names a store.
-    if store.address == .etcd(nil),
-      let file = files.first(where: { $0.rank > rank(of: .store) && $0[.store] != nil }),
-      let address = file[.store].flatMap({ try? StoreAddress($0) }), address.kind == .etcd
-    {
-      store.address = address
-      origins[Setting.store.name] = Origin(name: file.path, rank: file.rank)
-    }
-    guard case .etcd(_?)? = store.address else { return }
-    func isStronger(_ setting: Setting) -> Bool { rank(of: setting) < rank(of: .store) }
-    if !isStronger(.endpoints) { store.endpoints = nil }
-    if !isStronger(.prefix) { store.prefix = nil }
-    let stronger = [Setting.endpoints, .prefix].filter(isStronger)
-    guard !stronger.isEmpty else { return }
-    do throws(InvalidValue) {
-      store.address = .etcd(
-        try StoreAddress.Cluster(members: store.chosenEndpoints, prefix: store.chosenPrefix))
-      (store.endpoints, store.prefix) = (nil, nil)
-    } catch {
-      let places = stronger.compactMap { origins[$0.name]?.place(of: $0) }
-      throw ConfigurationError(invalid: "Invalid \(places.joined(separator: " or ")): \(error).")
     }
   }
 

@@ -3,14 +3,19 @@ import GLibSupport
 import TokenCache
 
 /// Where a store is, in the form in which the command line, the environment and the configuration name it.
+///
+/// For example:
+///
+/// ```swift
+/// let address = try StoreAddress("file:/srv/example/cache")
+/// ```
 public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
   /// The Secret Service keyring: `keyring`.
   case keyring
   /// Encrypted files: `file` for the default directory, which is `nil` here, else `file:DIR`.
   case file(directory: String?)
-  /// A cluster of etcd: `etcd+https://HOST:PORT,HOST:PORT/PREFIX`. `nil` is the cluster that the settings for endpoints
-  /// and prefix name: `etcd`.
-  case etcd(Cluster?)
+  /// A cluster of etcd: `etcd+https://HOST:PORT,HOST:PORT/PREFIX`.
+  case etcd(Cluster)
 
   /// The members of a cluster of etcd, and what the names of the store's values begin with.
   public struct Cluster: Sendable, Hashable, Codable {
@@ -33,8 +38,6 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
       self = .keyring
     } else if text == "file" {
       self = .file(directory: nil)
-    } else if text == "etcd" {
-      self = .etcd(nil)
     } else if text.hasPrefix("file:") {
       self = .file(directory: try Self.directory(text.dropFirst("file:".count)))
     } else if let scheme = ["https", "http"].first(where: { text.hasPrefix("etcd+\($0)://") }) {
@@ -62,7 +65,7 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
     switch self {
     case .keyring: "keyring"
     case .file(let directory): directory.map { "file:" + $0 } ?? "file"
-    case .etcd(let cluster): cluster?.description ?? "etcd"
+    case .etcd(let cluster): cluster.description
     }
   }
 

@@ -14,11 +14,6 @@ public struct StoreSettings: Sendable, Hashable {
   public var address: StoreAddress?
   /// Where the key of the store in files or in etcd comes from.
   public var key: KeyChoice?
-  /// The addresses of etcd's members, with commas in between. They go before those of the address: ``Settings`` has none where an
-  /// address of the same place names a cluster.
-  public var endpoints: String?
-  /// What the names of the store's values in etcd begin with. It goes before that of the address, as ``endpoints`` do.
-  public var prefix: String?
   /// The user name for etcd.
   public var etcdUser: String?
   /// Where the password of etcd's user comes from.
@@ -31,14 +26,10 @@ public struct StoreSettings: Sendable, Hashable {
   /// Says nothing of a store, which is then the keyring.
   public init() {}
 
-  /// These settings, and for what they leave open those of another place.
-  public func over(_ other: StoreSettings) -> StoreSettings {
+  /// Returns these settings, with those of another place where they have none.
+  public func withDefaults(from other: StoreSettings) -> StoreSettings {
     var all = self
-    if cluster == nil {
-      if address == nil || (kind == .etcd && other.kind == .etcd) { all.address = other.address ?? address }
-      all.endpoints = endpoints ?? other.endpoints
-      all.prefix = prefix ?? other.prefix
-    }
+    all.address = address ?? other.address
     all.key = key ?? other.key
     all.etcdUser = etcdUser ?? other.etcdUser
     all.etcdPassword = etcdPassword ?? other.etcdPassword
@@ -57,35 +48,18 @@ extension StoreSettings {
     switch address ?? .keyring {
     case .keyring: collection.map { "Keyring “\($0)”" } ?? "Keyring"
     case .file(let directory): "Encrypted files" + (directory.map { " in \($0)" } ?? "")
-    case .etcd: "etcd, \(chosenEndpoints.joined(separator: ", ")), \(chosenPrefix)"
+    case .etcd(let cluster): "etcd, \(cluster.endpoints.joined(separator: ", ")), \(cluster.prefix)"
     }
   }
 
-  private var cluster: StoreAddress.Cluster? {
-    if case .etcd(let cluster)? = address { cluster } else { nil }
-  }
-
-  /// The addresses of etcd's members.
-  public var chosenEndpoints: [String] {
-    endpoints?.split { $0 == "," || $0 == " " }.map(String.init) ?? cluster?.endpoints ?? []
-  }
-
-  /// What the names of the store's values in etcd begin with.
-  public var chosenPrefix: String { prefix ?? cluster?.prefix ?? StoreAddress.Cluster.defaultPrefix }
-
-  /// The same for a configuration: with endpoints and prefix in the address, if they fit, only what this kind of store
-  /// uses, and keys that every directory finds.
-  public var lasting: StoreSettings {
+  /// The form for a configuration: only what this kind of store uses, and with absolute paths.
+  public var persistent: StoreSettings {
     var settings = self
-    (settings.key, settings.etcdPassword) = (kind.takesKey ? key?.lasting : nil, etcdPassword?.lasting)
+    (settings.key, settings.etcdPassword) = (kind.takesKey ? key?.persistent : nil, etcdPassword?.persistent)
     if !usesKeyring { settings.collection = nil }
     guard kind == .etcd else {
-      (settings.endpoints, settings.prefix, settings.etcdUser) = (nil, nil, nil)
-      (settings.etcdPassword, settings.etcdCA) = (nil, nil)
+      (settings.etcdUser, settings.etcdPassword, settings.etcdCA) = (nil, nil, nil)
       return settings
-    }
-    if let cluster = try? StoreAddress.Cluster(members: chosenEndpoints, prefix: chosenPrefix) {
-      (settings.address, settings.endpoints, settings.prefix) = (.etcd(cluster), nil, nil)
     }
     settings.etcdCA = etcdCA.map(absolutePath)
     return settings
@@ -107,9 +81,8 @@ extension StoreSettings {
       (collection ?? Setting.collection.standard) == (other.collection ?? Setting.collection.standard)
     case (.file(let one), .file(let another)):
       one == another || EncryptedFileCacheStore.isSameDirectory(one, another)
-    case (.etcd, .etcd):
-      chosenPrefix == other.chosenPrefix
-        && !Set(chosenEndpoints).isDisjoint(with: other.chosenEndpoints)
+    case (.etcd(let one), .etcd(let another)):
+      one.prefix == another.prefix && !Set(one.endpoints).isDisjoint(with: another.endpoints)
     default: false
     }
   }
@@ -153,7 +126,7 @@ extension StoreSettings {
   /// Makes the store. Nothing is opened or asked for before it is used.
   ///
   /// - Throws: ``ConfigurationError`` where it lacks something, such as a key; `HTTPTransportError` for invalid
-  ///   certificates and proxies; `CacheError` for invalid endpoints and prefixes.
+  ///   certificates and proxies.
   public func store(_ access: StoreAccess) throws -> any CacheStore {
     switch address ?? .keyring {
     case .keyring:
@@ -162,32 +135,21 @@ extension StoreSettings {
         collection: collection, prompt: access.prompt)
     case .file(let directory):
       EncryptedFileCacheStore(key: try requiredKey(access), directory: directory)
-    case .etcd:
+    case .etcd(let cluster):
       try EtcdCacheStore(
-        endpoints: requiredEndpoints, prefix: chosenPrefix, key: requiredKey(access), user: user(access),
+        endpoints: cluster.endpoints, prefix: cluster.prefix, key: requiredKey(access), user: user(access),
         transport: access.transport(etcdCA))
     }
   }
 
   private func requiredKey(_ access: StoreAccess) throws(ConfigurationError) -> KeySource {
     if let key { return source(key, .passphrase, access) }
-    let address = (lasting.address ?? .keyring).description
+    let address = (address ?? .keyring).description
     throw ConfigurationError(
       "key_required", "The \(kind == .file ? "file store" : "store in etcd") has no key.",
       advice: "Add --key, or set LLAVERO_KEY or \"key\" in the configuration, to \(KeyChoice.forms). "
         + "\"llavero setup --store \(shellQuoted(address))\" makes a key and writes it into the configuration."
     )
-  }
-
-  private var requiredEndpoints: [String] {
-    get throws(ConfigurationError) {
-      if !chosenEndpoints.isEmpty { return chosenEndpoints }
-      throw ConfigurationError(
-        "endpoints_required", "The store in etcd has no endpoint.",
-        advice:
-          "Name its members: --store etcd+https://HOST:2379,HOST:2379/llavero, or the same in LLAVERO_STORE or "
-          + "\"store\" in the configuration.")
-    }
   }
 
   private func user(_ access: StoreAccess) throws(ConfigurationError) -> EtcdUser? {

@@ -14,7 +14,8 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let store = EncryptedFileCacheStore(key: .keyFile(path: "/etc/example/cache.key"))
+/// let store = EncryptedFileCacheStore(
+///   key: .keyFile(path: "/etc/example/cache.key"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class EncryptedFileCacheStore: SealedStore {

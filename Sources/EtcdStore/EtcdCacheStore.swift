@@ -16,10 +16,15 @@ public import TokenCache
 ///
 /// ```swift
 /// let store = try EtcdCacheStore(
-///   endpoints: ["https://etcd-1.example.com:2379", "https://etcd-2.example.com:2379"], prefix: "/llavero",
+///   endpoints: [
+///     "https://etcd-1.example.com:2379",
+///     "https://etcd-2.example.com:2379",
+///   ], prefix: "/llavero",
 ///   key: .credential(name: "cache-key"),
-///   user: EtcdUser(name: "llavero", password: .credential(name: "etcd-password")),
-///   transport: try SoupHTTPTransport(environment: ProcessInfo.processInfo.environment))
+///   user: EtcdUser(
+///     name: "llavero", password: .credential(name: "etcd-password")),
+///   transport: try SoupHTTPTransport(
+///     environment: ProcessInfo.processInfo.environment))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class EtcdCacheStore: SealedStore {

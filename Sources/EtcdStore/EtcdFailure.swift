@@ -170,18 +170,11 @@ package struct EtcdFailure: StoreFailure {
     if let known = refusal(message) ?? (code == 16 ? refusal("user name not found") : nil) { return known }
     if message.contains("alarm") || message.contains("corrupt") {
       return (
-        .refused, "etcd has raised an alarm: \(printable(message)).", "\"etcdctl alarm list\" says more."
+        .refused, "etcd has raised an alarm: \(message.printable(limit: 200)).",
+        "\"etcdctl alarm list\" says more."
       )
     }
-    return (.refused, "etcd refused: \(printable(message)).", "Its own log says more.")
-  }
-
-  /// A message as it may be shown: it comes from the network.
-  static func printable(_ text: String) -> String {
-    String(
-      text.unicodeScalars.prefix(200).map {
-        $0.isASCII && $0.value >= 0x20 && $0.value != 0x7f ? Character($0) : "?"
-      })
+    return (.refused, "etcd refused: \(message.printable(limit: 200)).", "Its own log says more.")
   }
 }
 
@@ -223,6 +216,6 @@ extension EtcdFailure {
     let message = (error["error"] ?? error["message"])?.stringValue ?? ""
     let cause = Cause.refused(code: code, message: message)
     self.init(cause: cause, outcomeIsUnknown: EtcdFailure(cause: cause).isTransient)
-    reason = sentences("\(endpoint): \(Self.printable(message))")
+    reason = sentences("\(endpoint): \(message.printable(limit: 200))")
   }
 }

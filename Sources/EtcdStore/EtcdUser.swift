@@ -78,11 +78,17 @@ final class EtcdSession: Sendable {
         }
         isReadingPassword.store(false, ordering: .relaxed)
         let text = unsafe password.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-        let token = try waiting(cancellable) { [user] () async throws(EtcdFailure) in
-          try await authenticate(user.name, text)
+        do throws(EtcdFailure) {
+          let token = try waiting(cancellable) { [user] () async throws(EtcdFailure) in
+            try await authenticate(user.name, text)
+          }
+          state.withLock { $0.token = .some(token) }
+          return token
+        } catch {
+          // The person is asked again.
+          if error.cacheError.code == .wrongKey { state.withLock { $0.password = nil } }
+          throw error
         }
-        state.withLock { $0.token = .some(token) }
-        return token
       }
     } catch {
       guard error.isTransient, isReadingPassword.load(ordering: .relaxed) else { throw error }

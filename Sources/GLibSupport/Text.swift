@@ -20,10 +20,43 @@ extension String {
 }
 
 extension Unicode.Scalar {
+  /// Whether the character could control a terminal, turn the direction of writing or be invisible.
+  package var isUnsafe: Bool {
+    // To look the category up takes longer, and text of thousands of accounts has millions of characters.
+    if isASCII { return value < 0x20 || value == 0x7F }
+    return switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+    default: false
+    }
+  }
+
   /// The width of the character in a terminal, in columns: 2 if it is wide (UAX #11), 0 for a combining mark.
   package var columns: Int {
     if g_unichar_iszerowidth(value) != 0 { return 0 }
     return g_unichar_iswide(value) != 0 ? 2 : 1
+  }
+}
+
+extension String {
+  /// The text as it may be shown on one line, without unsafe characters.
+  ///
+  /// - Parameters:
+  ///   - limit: How many characters are kept.
+  ///   - isName: Whether each unsafe character becomes U+FFFD, so that different names look different. Otherwise each run of
+  ///     them becomes a space, as in prose of several lines.
+  /// - Returns: One line.
+  package func printable(limit: Int = 2000, isName: Bool = false) -> String {
+    var text = ""
+    for scalar in unicodeScalars.prefix(limit) {
+      if !scalar.isUnsafe {
+        text.unicodeScalars.append(scalar)
+      } else if isName {
+        text += "\u{FFFD}"
+      } else if !text.hasSuffix(" ") {
+        text += " "
+      }
+    }
+    return text
   }
 }
 

@@ -5,6 +5,18 @@ public import HTTPTypes
 ///
 /// A transport follows no redirects, keeps no cookies, sends no credentials of its own, and verifies the server's
 /// certificate. What a request is for, and whether it is tried again, is its caller's business.
+///
+/// A test can have one of its own:
+///
+/// ```swift
+/// struct NoNetwork: HTTPTransport {
+///   func send(
+///     _ request: HTTPTransportRequest
+///   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
+///     throw .notConnected("This test has no network.")
+///   }
+/// }
+/// ```
 public protocol HTTPTransport: Sendable {
   /// Sends a request over https and collects the response, whatever its status.
   ///

@@ -77,7 +77,7 @@ struct BrokerMethod {
   }
 
   private static let nativeClientPath = "/common/oauth2/nativeclient"
-  private static let publicRedirectURI = "https://login.microsoftonline.com" + nativeClientPath
+  static let publicRedirectURI = "https://" + Authority.default.host + nativeClientPath
 
   /// The native client's URI of the cloud, which has to be registered for the client. A broker accepts no other.
   static func redirectURI(of request: BrokerRequest) -> String {

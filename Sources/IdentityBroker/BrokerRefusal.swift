@@ -1,3 +1,4 @@
+import GLibSupport
 import HTTPSupport
 import IdentityClient
 import TokenCache
@@ -108,8 +109,8 @@ struct BrokerRefusal {
       }
     if error.stsErrorCodes.contains(where: [50011, 500_112, 7_000_218].contains) {
       error.advice =
-        "Register https://login.microsoftonline.com/common/oauth2/nativeclient, in a national cloud with the host of its "
-        + "sign-in page, as a redirect URI of the application, under \"Mobile and desktop applications\"."
+        "Register \(BrokerMethod.publicRedirectURI), in a national cloud with the host of its sign-in page, "
+        + "as a redirect URI of the application, under \"Mobile and desktop applications\"."
     }
     return error
   }

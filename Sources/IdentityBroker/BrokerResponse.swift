@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import IdentityClient
 import TokenCache
 

@@ -15,7 +15,8 @@ public import TokenCache
 /// ```swift
 /// let client = PublicClient(
 ///   configuration: ClientConfiguration(clientID: "…"), cache: cache,
-///   transport: try SoupHTTPTransport(environment: environment), broker: LinuxBroker())
+///   transport: try SoupHTTPTransport(environment: environment),
+///   broker: LinuxBroker())
 /// ```
 public final class LinuxBroker: TokenBroker {
   /// Whether there is a broker.

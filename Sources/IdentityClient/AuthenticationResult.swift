@@ -2,6 +2,13 @@ public import FoundationEssentials
 public import TokenCache
 
 /// A token and its account.
+///
+/// For example:
+///
+/// ```swift
+/// let result = try await client.token(for: ["User.Read"])
+/// print(result.account.username ?? "", result.scopes, result.source)
+/// ```
 public struct AuthenticationResult: Sendable {
   /// Where the token came from.
   public enum Source: Sendable, Hashable {
@@ -11,15 +18,15 @@ public struct AuthenticationResult: Sendable {
     case broker
   }
 
-  /// The access token; empty where the server gave none. With a ``PopScheme`` it is a signed HTTP request that holds the
-  /// token, made for this result.
+  /// The access token; empty if the server returned none. With a ``PopScheme`` it is a signed HTTP request that
+  /// contains the token, made for this result.
   public var accessToken: String { contents.accessToken }
   public var tokenType: String { contents.tokenType }
   public var expiresOn: Date? { contents.expiresOn }
-  /// What the token is for, in the server's words.
+  /// The granted scopes, as the server wrote them.
   public var scopes: [String] { contents.scopes }
   public var idToken: String? { contents.idToken }
-  /// What the ID token says.
+  /// The claims of the ID token.
   public var claims: IDTokenClaims? { contents.claims }
   public var account: Account { contents.account }
   /// The account in the tenant that issued the token.
@@ -27,15 +34,14 @@ public struct AuthenticationResult: Sendable {
   /// The authority that issued the token.
   public var authority: Authority { contents.authority }
   public internal(set) var correlationID: UUID
-  /// Whether the token has expired and serves only because the token service is down.
+  /// Whether the token has expired and is returned only because the token service is down.
   public var isExtendedLifetime: Bool { contents.isExtendedLifetime }
-  /// Why the tokens could not be stored. They are good all the same; without them in the cache the account
-  /// has to sign in again.
+  /// Why the tokens could not be stored. They are valid, but the account has to sign in again once they expire.
   public var cacheError: CacheError? { contents.cacheError }
   public var source: Source { contents.source }
 
   private var contents: Contents { shared.contents }
-  /// Shared, so that returning a remembered result copies nothing.
+  /// Shared, so that returning a memoized result copies nothing.
   private var shared: Shared
 
   private struct Contents: Sendable {
@@ -58,7 +64,7 @@ public struct AuthenticationResult: Sendable {
     init(_ contents: Contents) { self.contents = contents }
   }
 
-  /// Makes a result, as a source of tokens or a test does. Nothing is stored.
+  /// Creates a result, for a token source or a test. Stores nothing.
   public init(
     accessToken: String, tokenType: String = "Bearer", expiresOn: Date?, scopes: [String], idToken: String?,
     claims: IDTokenClaims?, account: Account, tenantProfile: TenantProfile?, authority: Authority,
@@ -72,7 +78,7 @@ public struct AuthenticationResult: Sendable {
     self.correlationID = correlationID
   }
 
-  /// The same with the token inside of a request that is signed just now.
+  /// Returns the result with its token in a newly signed request.
   func presenting(by proof: PopProof, at now: Date) throws(IdentityError) -> AuthenticationResult {
     var (result, contents) = (self, contents)
     contents.accessToken = try proof.key.signedRequest(proof.scheme, accessToken: accessToken, at: now)
@@ -86,7 +92,7 @@ public struct AuthenticationResult: Sendable {
 }
 
 extension AuthenticationResult: CustomStringConvertible, CustomReflectable {
-  /// What the token is for and where it came from; never the token.
+  /// The scopes and the source, never the token.
   public var description: String {
     "AuthenticationResult(\(scopes.joined(separator: " ")), from the \(source))"
   }

@@ -1,57 +1,71 @@
 public import FoundationEssentials
+import TokenCache
 
-/// An application in which another one runs and signs people in: a host such as Teams.
+/// A host application, such as Teams, in which another application runs and signs users in.
 public struct NestedAuthBroker: Sendable, Hashable {
-  /// The client id of the host, `brk_client_id`.
+  /// The client ID of the host, `brk_client_id`.
   public var clientID: String
   /// The redirect URI of the host, `brk_redirect_uri`.
   public var redirectURI: String?
 
+  /// Creates a host from its client ID and, if it has one, its redirect URI.
   public init(clientID: String, redirectURI: String? = nil) {
     self.clientID = clientID
     self.redirectURI = redirectURI
   }
 }
 
-/// What a client application is, and how it wants to be served.
+/// The identity and the preferences of a client application.
+///
+/// For example:
+///
+/// ```swift
+/// let configuration = ClientConfiguration(
+///   clientID: clientID,
+///   authority: try Authority(
+///     "https://login.microsoftonline.com/contoso.com"),
+///   capabilities: ["CP1"])
+/// ```
 public struct ClientConfiguration: Sendable {
-  /// The application's id, as it was registered.
+  /// The application's registered ID.
   public var clientID: String
-  /// Where the browser hands over its response. `nil` is `http://localhost` with any free port.
+  /// The redirect URI for the browser's response. `nil` is `http://localhost` with any free port.
   public var redirectURI: URL?
-  /// The authority that signs people in, unless a request names another one.
+  /// The authority for requests that name no other.
   public var authority: Authority
-  /// Authorities of Entra ID's form outside of Microsoft's clouds, for which Microsoft does not vouch. One of another kind, such as
-  /// AD FS or OpenID Connect, is trusted wherever a request names it: take none from what a server or a file says.
+  /// Trusted authorities of Entra ID's form outside of Microsoft's clouds. An authority of another kind, such as AD FS
+  /// or OpenID Connect, is trusted wherever a request names it: never take one from a server or a file.
   public var knownAuthorities: [Authority]
-  /// What the client can deal with, such as `CP1` for claims challenges.
+  /// The client's capabilities, such as `CP1` for claims challenges.
   public var capabilities: [String]
-  /// How many seconds before its end an access token counts as expired.
+  /// How many seconds before its expiry an access token counts as expired.
   public var tokenExpirationBuffer: Double = 300
-  /// Whether an expired access token may be used while the token service is down, where the server allows it.
+  /// Whether an expired access token may be used while the token service is down, if the server allows that.
   public var extendedLifetimeEnabled = false
-  /// When the client's broker is asked for tokens. Without a broker only ``BrokerPolicy/required`` makes a difference.
+  /// When the client asks its broker for tokens. Without a broker only ``BrokerPolicy/required`` has an effect.
   public var brokerPolicy = BrokerPolicy.automatic
-  /// Whether the person may belong to another cloud than the authority's.
+  /// Whether users of other clouds than the authority's may sign in.
   public var multipleCloudsSupported = false
-  /// The application that this one is nested in (nested app authentication), which Microsoft's services are told.
+  /// The host of this application (nested app authentication), which is sent to Microsoft's services.
   public var nestedAuthBroker: NestedAuthBroker?
-  /// Parameters that every request carries.
+  /// Parameters that are added to every request.
   public var extraQueryParameters: [String: String] = [:]
-  /// How often a request that failed at the server or on the way is sent again.
+  /// How often a request is retried after a server or network failure.
   public var httpRetryCount = 1
-  /// How long to wait before that.
+  /// The pause before a retry.
   public var httpRetryInterval: Duration = .milliseconds(500)
-  /// How long one request may take with its repetitions, and a silent call with all of its requests.
+  /// The timeout of one request with its retries, and of a silent call with all its requests.
   public var httpTimeout: Duration = .seconds(300)
-  /// Whether Microsoft is asked about unknown authorities.
+  /// Whether to validate unknown authorities with Microsoft.
   public var validateAuthority = true
-  /// Whether user names, account ids and tenants may stand in the log. Tokens never do.
+  /// Whether user names, account IDs and tenants may be logged. Tokens never are.
   public var logsPersonalData = false
-  /// The application's name and version, which the server's operators see.
+  /// The application's name, for the server's operators.
   public var applicationName: String?
+  /// The application's version, for the server's operators.
   public var applicationVersion: String?
 
+  /// Creates a configuration with defaults, which can be changed until a client is made.
   public init(
     clientID: String, redirectURI: URL? = nil, authority: Authority = .default,
     knownAuthorities: [Authority] = [], capabilities: [String] = []
@@ -61,5 +75,17 @@ public struct ClientConfiguration: Sendable {
     self.authority = authority
     self.knownAuthorities = knownAuthorities
     self.capabilities = capabilities
+  }
+}
+
+extension ClientConfiguration {
+  /// Rejects an empty client ID, which a server would reject only on the sign-in page.
+  ///
+  /// - Throws: ``IdentityError/Code/invalidParameter``.
+  package func checkClientID() throws(IdentityError) {
+    guard Optional(clientID).nonBlank == nil else { return }
+    throw IdentityError(
+      .invalidParameter, "The application has no client ID.",
+      advice: "Take the application (client) id from its registration in Microsoft Entra.")
   }
 }

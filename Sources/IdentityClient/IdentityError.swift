@@ -3,26 +3,36 @@ import GLibSupport
 public import HTTPSupport
 public import TokenCache
 
-/// Why a token could not be got, or an account not be signed out.
+/// Why a token request, a sign-in or a sign-out failed.
+///
+/// For example:
+///
+/// ```swift
+/// do throws(IdentityError) {
+///   _ = try await client.acquireTokenSilent(request)
+/// } catch where error.code == .interactionRequired {
+///   // Start an interactive sign-in.
+/// }
+/// ```
 public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
   /// The kinds of failure that a program can act on.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The person has to sign in, to consent or to prove who they are.
+    /// The user has to sign in, consent or authenticate again.
     case interactionRequired = "interaction_required"
-    /// The server granted less than was asked for. The result is there all the same.
+    /// The server granted only some scopes. ``IdentityError/result`` has the token.
     case serverDeclinedScopes = "server_declined_scopes"
-    /// The application must be under the protection policies of its organisation.
+    /// The organisation's app protection policies are required.
     case serverProtectionPoliciesRequired = "server_protection_policies_required"
-    /// The person declined or closed the sign-in.
+    /// The user declined or closed the sign-in.
     case userCanceled = "user_canceled"
     /// The server failed or is overloaded.
     case serverError = "server_error"
-    /// The device must be registered with the organisation (AADSTS50129). A silent request that is refused so throws
-    /// ``interactionRequired``, as for every other demand that the server has of the person.
+    /// The device must be registered with the organisation (AADSTS50129). A silent request throws
+    /// ``interactionRequired`` instead, as for every requirement that only a sign-in can meet.
     case workplaceJoinRequired = "workplace_join_required"
-    /// The device does not meet the organisation's demands.
+    /// The device does not comply with the organisation's policies.
     case insufficientDeviceStrength = "insufficient_device_strength"
-    /// The server wants the password to be reset (AADSTS50142).
+    /// The server requires a password reset (AADSTS50142).
     case resetPasswordRequired = "reset_password_required"
     /// A parameter is invalid.
     case invalidParameter = "invalid_parameter"
@@ -35,10 +45,10 @@ public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
     case invalidGrant = "invalid_grant"
     case invalidScope = "invalid_scope"
     case unauthorizedClient = "unauthorized_client"
-    /// An HTTP response that cannot be acted on.
+    /// An HTTP response that the client cannot handle.
     case unhandledResponse = "unhandled_response"
     case unexpected
-    /// An HTTP status that does not belong there.
+    /// An unexpected HTTP status.
     case unexpectedHTTPResponse = "unexpected_http_response"
     /// The authority is unknown, or its metadata contradicts it.
     case authorityValidationFailed = "authority_validation_failed"
@@ -51,11 +61,11 @@ public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
     case accountNotFound = "account_not_found"
     /// Another sign-in of this client waits for its browser.
     case interactiveSessionAlreadyRunning = "interactive_session_already_running"
-    /// The client was made without a means to open a browser.
+    /// The client has no ``WebAuthenticator``.
     case noAuthenticator = "no_authenticator"
-    /// There is no browser, or it cannot be started.
+    /// No browser was found, or it cannot be started.
     case browserUnavailable = "browser_unavailable"
-    /// The browser's response cannot be listened for, such as because the port is taken.
+    /// The listener for the browser's response cannot start, for example because its port is in use.
     case listenerFailed = "listener_failed"
     /// The response belongs to another request.
     case invalidState = "invalid_state"
@@ -79,14 +89,14 @@ public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// What happened, in a sentence without secrets.
+  /// What failed, in a sentence without secrets.
   public var message: String
   /// What to do about it, in a sentence.
   public var advice: String? {
     get { ownAdvice ?? code.advice }
     set { ownAdvice = newValue }
   }
-  /// The advice of this very error, which may know more than its code does.
+  /// The advice for this error in particular, in place of that for its code.
   package private(set) var ownAdvice: String?
   /// `error` of an OAuth response.
   public var oauthError: String?
@@ -97,32 +107,32 @@ public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
   /// `error_codes` of an OAuth response: the numbers after AADSTS.
   public var stsErrorCodes: [Int] = []
   public var httpStatus: Int?
-  /// The header fields of the response, those that carry no secret.
+  /// The header fields of the response, without secrets.
   public var httpHeaders: [String: String] = [:]
   public var correlationID: UUID?
-  /// The claims that the next sign-in has to ask for, as JSON.
+  /// The claims to request at the next sign-in, as JSON.
   public var claims: String?
   public var grantedScopes: [String] = []
   public var declinedScopes: [String] = []
-  /// What was got in spite of the error.
+  /// The result, if the error came with one.
   public var result: AuthenticationResult?
   public var transportError: HTTPTransportError?
-  /// The address from which no response came, without its query.
+  /// The address that did not respond, without its query.
   public var failedURL: URL?
   public var cacheError: CacheError?
-  /// Whether the server was not asked, because it answered with this error shortly before.
+  /// Whether the error is one that the server returned shortly before, so that no request was sent.
   public var isThrottled = false
-  /// The account that the error is about, where there is one.
+  /// The home account ID of the account that the error is about, if there is one.
   public var homeAccountID: String?
   /// The user name of that account: personal data.
   public var displayableID: String?
-  /// The version of the broker that refused, where it is known.
+  /// The version of the broker that refused, if known.
   public var brokerVersion: String?
-  /// Whether a sign-in here does not help: the tokens are a lender's, and the sign-in has to happen there.
+  /// Whether the tokens are borrowed, so that the sign-in has to happen at the lender.
   package var mustBeResolvedByLender = false
-  /// Whether a lender could not be reached, or went away before the end of its response.
+  /// Whether the lender could not be reached, or disconnected before the end of its response.
   package var isLenderGone = false
-  /// The status by which a broker refused, 0 where it gave none; `nil` when no broker reported one.
+  /// The status of the broker's refusal; 0 if it had none, `nil` if no broker refused.
   package var brokerStatus: Int?
 
   public init(_ code: Code, _ message: String, advice: String? = nil) {
@@ -133,6 +143,38 @@ public struct IdentityError: LocalizedError, Sendable, CustomStringConvertible {
 
   public var description: String { sentences(message, advice) }
   public var errorDescription: String? { description }
+}
+
+extension IdentityError.Code {
+  /// What errors of several codes mean alike to the tool, to a borrower and to a renewal.
+  package enum Category: Sendable {
+    /// A person has to act, mostly to sign in.
+    case actionRequired
+    case cancelled
+    /// The network or the server is down: the same call may succeed later.
+    case outage
+    /// The caller passed something invalid.
+    case invalidArgument
+    case other
+  }
+
+  package var category: Category {
+    switch self {
+    case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
+      .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
+      .accountNotFound, .timedOut, .deviceCodeExpired:
+      .actionRequired
+    case .userCanceled, .cancelled: .cancelled
+    case .network, .serverError, .unhandledResponse: .outage
+    case .invalidParameter, .invalidRedirectURI: .invalidArgument
+    case .redirectSchemeNotRegistered, .invalidRequest, .invalidClient, .invalidGrant, .invalidScope,
+      .unauthorizedClient, .unexpected, .unexpectedHTTPResponse, .authorityValidationFailed, .mismatchedUser,
+      .ambiguousAccount, .authorizationFailed, .interactiveSessionAlreadyRunning, .noAuthenticator,
+      .browserUnavailable, .listenerFailed, .invalidState, .invalidResponse, .nonHttpsRedirect, .noBroker,
+      .brokerFailed, .cache:
+      .other
+    }
+  }
 }
 
 extension IdentityError {
@@ -156,7 +198,7 @@ extension IdentityError {
     transportError = error
   }
 
-  /// The error with the correlation id of its request, and with the request's account unless it is about another one.
+  /// Returns the error with the correlation ID and the account of its request, unless it has its own.
   func completed(_ correlationID: UUID, _ account: Account?) -> IdentityError {
     var error = self
     error.correlationID = error.correlationID ?? correlationID
@@ -169,7 +211,7 @@ extension IdentityError {
   }
 }
 
-/// Runs a call of the cache, and reports its failure as the client does.
+/// Runs a call of the cache, and throws its failure as an `IdentityError`.
 func cacheCall<T>(_ body: () async throws(CacheError) -> T) async throws(IdentityError) -> T {
   do throws(CacheError) {
     return try await body()

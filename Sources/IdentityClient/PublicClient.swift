@@ -5,18 +5,29 @@ public import Logging
 import Synchronization
 public import TokenCache
 
-/// Signs people in to a client application without a secret of its own, and keeps their tokens fresh.
+/// Signs users in to an application without a client secret, and renews their tokens.
 ///
-/// For example:
+/// For example, with `import Llavero`:
+///
+/// ```swift
+/// let client = try PublicClient(clientID: clientID)
+/// let result = try await client.token(for: ["User.Read"])
+/// ```
+///
+/// With parts of your choice:
 ///
 /// ```swift
 /// let client = PublicClient(
-///   configuration: ClientConfiguration(clientID: "…"), cache: TokenCacheAccessor(store: KeyringCacheStore()),
-///   transport: try SoupHTTPTransport(environment: environment))
-/// let result = try await client.acquireToken(DeviceCodeRequest(scopes: ["User.Read"]) { print($0.message) })
+///   configuration: ClientConfiguration(clientID: clientID),
+///   cache: TokenCacheAccessor(store: KeyringCacheStore()),
+///   transport: try SoupHTTPTransport(environment: environment),
+///   authenticator: BrowserAuthenticator(),
+///   broker: LinuxBroker())
 /// ```
 public final class PublicClient: Sendable {
+  /// The immutable configuration of the application.
   public let configuration: ClientConfiguration
+  /// The application's token cache.
   public let cache: TokenCacheAccessor
 
   let authenticator: (any WebAuthenticator)?
@@ -24,7 +35,7 @@ public final class PublicClient: Sendable {
   package let broker: (any TokenBroker)?
   let isBrokerAllowed: @Sendable () -> Bool
   let sender: HTTPSender
-  /// Until when, as time since the system's start, where that is limited.
+  /// When the result expires, by ``Timing/uptime``; `nil` for never.
   let knownMetadata = Mutex<
     [Authority: (result: Result<AuthorityMetadata, IdentityError>, until: Duration?)]
   >([:])
@@ -34,21 +45,23 @@ public final class PublicClient: Sendable {
   let lockDirectory: String
   let lockQueues = Mutex<[ShardID: BlockingQueue]>([:])
   let renewals = SharedWork<SilentFlow.Key, AuthenticationResult>()
-  let answers = Mutex(SilentAnswers())
+  let silentResults = Mutex(SilentResults())
   let browserSession: BrowserSession
   let timing: Timing
   let log: ClientLog
   let now: @Sendable () -> Date
 
+  /// Creates a client from its configuration, cache, transport and, for sign-in in the browser, authenticator.
+  ///
   /// - Parameters:
-  ///   - configuration: What the application is.
-  ///   - cache: Where its tokens are kept.
+  ///   - configuration: The configuration of the application.
+  ///   - cache: The token cache.
   ///   - transport: Sends its requests.
   ///   - authenticator: Opens the browser; `nil` for a program without one.
-  ///   - popKeys: Has the keys for requests with a ``PopScheme``.
-  ///   - broker: Gives tokens, too, as ``ClientConfiguration/brokerPolicy`` says.
-  ///   - logger: Told what happens. Personal data is masked unless the configuration says otherwise.
-  ///   - now: The clock, which should be the cache's too.
+  ///   - popKeys: Provides the keys for requests with a ``PopScheme``.
+  ///   - broker: Another source of tokens, by ``ClientConfiguration/brokerPolicy``.
+  ///   - logger: The application's logger. Personal data is masked unless the configuration allows it.
+  ///   - now: The clock, which should be the cache's.
   public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)? = nil, popKeys: (any PopKeyProvider)? = nil,
@@ -61,14 +74,18 @@ public final class PublicClient: Sendable {
       popKeys: popKeys, broker: broker, logger: logger, now: now, timing: .system)
   }
 
-  /// Makes a client for a program that only ever asks the cache, and a broker if it has one: it finds tokens, lists
-  /// accounts and signs them out, and fails with ``IdentityError/Code/network`` where it would have to ask a server.
+  /// Creates a client without network access, which uses only the cache and, if given, a broker. It finds tokens, lists
+  /// accounts and signs them out. A call that needs a server throws ``IdentityError/Code/network``.
   ///
   /// For example:
   ///
   /// ```swift
-  /// let client = PublicClient(configuration: ClientConfiguration(clientID: "…"), cache: cache)
-  /// if let result = try await client.acquireTokenFromCache(request) { print(result.expiresOn ?? "") }
+  /// let client = PublicClient(
+  ///   configuration: ClientConfiguration(clientID: clientID),
+  ///   cache: cache)
+  /// if let result = try await client.acquireTokenFromCache(request) {
+  ///   print(result.expiresOn ?? "")
+  /// }
   /// ```
   public convenience init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, broker: (any TokenBroker)? = nil,
@@ -79,8 +96,8 @@ public final class PublicClient: Sendable {
       configuration: configuration, cache: cache, transport: transport, broker: broker, logger: logger)
   }
 
-  /// Makes a client with what the facade and the tests set besides: `httpSettings` are read when a request is made, in
-  /// place of the configuration's, `mayAskBroker` is asked then, too, and `lockDirectory` stands for the runtime directory.
+  /// Creates a client with further parts for the facade and the tests. `httpSettings` replaces the configuration's and
+  /// is evaluated for each request, as is `mayAskBroker`. `lockDirectory` replaces the runtime directory.
   package init(
     configuration: ClientConfiguration, cache: TokenCacheAccessor, transport: any HTTPTransport,
     authenticator: (any WebAuthenticator)?, popKeys: (any PopKeyProvider)? = nil,
@@ -91,7 +108,7 @@ public final class PublicClient: Sendable {
     onBrowserEvent: @escaping @Sendable (BrowserEvent) -> Void = { _ in }
   ) {
     let log = ClientLog(logger: logger, showsPersonalData: configuration.logsPersonalData)
-    // Where the broker is required nothing else is asked, whatever the request.
+    // If the broker is required, no request is sent to a server.
     let transport: any HTTPTransport =
       configuration.brokerPolicy == .required
       ? NoTransport(reason: "Only the broker may be asked, and no server.") : transport
@@ -113,8 +130,8 @@ public final class PublicClient: Sendable {
     self.lockDirectory = lockDirectory ?? RuntimeDirectory(environment: processEnvironment()).path
   }
 
-  /// Gets a token by having a person sign in in a browser: authorization code with PKCE (RFC 7636, RFC 8252). A broker
-  /// that asks people itself goes before the browser.
+  /// Gets a token by a sign-in in the browser: authorization code with PKCE (RFC 7636, RFC 8252). A broker with a
+  /// sign-in dialog of its own goes before the browser.
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
@@ -125,7 +142,7 @@ public final class PublicClient: Sendable {
 
   /// Gets a token of an account that is signed in: from the cache, from the broker, or by a refresh token.
   ///
-  /// - Throws: ``IdentityError``; ``IdentityError/Code/interactionRequired`` when the person has to sign in.
+  /// - Throws: ``IdentityError``; ``IdentityError/Code/interactionRequired`` if the user has to sign in.
   public func acquireTokenSilent(
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
@@ -135,17 +152,17 @@ public final class PublicClient: Sendable {
     }
   }
 
-  /// Waits for the renewals that go on although their callers were cancelled: a server may have replaced the refresh
-  /// token that it got. For programs that end.
+  /// Waits for renewals that continue although their callers were cancelled, since a server may have replaced the
+  /// refresh token. Call it before the program exits.
   public func finishRenewals() async { await renewals.finish() }
 
   package var isRenewing: Bool { renewals.isBusy }
 
-  /// Gets a token of an account that is signed in, without asking a server.
+  /// Gets a token of an account that is signed in from the cache only.
   ///
-  /// - Returns: The cache's token; `nil` if it has none, if that is due for renewal, or if the request has claims or
-  ///   `forceRefresh`. ``acquireTokenSilent(_:)`` then asks the broker or the server or, without a broker and a refresh token,
-  ///   throws or returns the token that is due.
+  /// - Returns: The cached token; `nil` if there is none, if it is due for renewal, or if the request has claims or
+  ///   `forceRefresh`. ``acquireTokenSilent(_:)`` then asks the broker or the server. Without a broker and a refresh
+  ///   token it throws or returns the token that is due.
   /// - Throws: ``IdentityError``.
   public func acquireTokenFromCache(
     _ request: SilentRequest
@@ -160,14 +177,14 @@ public final class PublicClient: Sendable {
     }
   }
 
-  /// Gets a token by having a person sign in on another device (RFC 8628).
+  /// Gets a token by a sign-in on another device (RFC 8628).
   public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
     try await run(request, request.account) { (resolved) async throws(IdentityError) in
       try await DeviceFlow(request: request, resolved: resolved).token()
     }
   }
 
-  /// Lists accounts, those that are signed in to this client unless the filter says otherwise.
+  /// Lists accounts (default: those that are signed in to this client).
   ///
   /// - Throws: ``IdentityError/Code/cache``.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(IdentityError) -> [Account] {
@@ -180,32 +197,14 @@ public final class PublicClient: Sendable {
   /// - Throws: ``IdentityError/Code/cache``.
   public func remove(_ account: Account) async throws(IdentityError) { try await signOut(account) }
 
-  /// Takes the response that came to a scheme of the application's own.
+  /// Handles a response to a redirect URI with the application's own scheme.
   ///
-  /// - Returns: Whether a sign-in waited for it.
+  /// - Returns: Whether a sign-in was waiting for it.
   @discardableResult
   public func handleRedirect(_ url: URL) -> Bool { browserSession.handle(url) }
-
-  /// Runs `body` and adds to its errors the correlation id, and the account that they are about.
-  func addingRequestContext<T>(
-    _ correlationID: UUID, _ account: Account? = nil, _ body: () async throws(IdentityError) -> T
-  ) async throws(IdentityError) -> T {
-    do throws(IdentityError) {
-      return try await body()
-    } catch {
-      let error = error.completed(correlationID, account)
-      log(
-        .info, "The call failed.",
-        [
-          "code": "\(error.code.rawValue)", "error": log.word(error.oauthError),
-          "correlation": "\(correlationID.text)",
-        ])
-      throw error
-    }
-  }
 }
 
-/// Stands where nothing is to be sent.
+/// A transport that rejects all requests.
 private struct NoTransport: HTTPTransport {
   let reason: String
 

@@ -12,7 +12,8 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let store = KeyringCacheStore(prompt: .allowed(waitingUpTo: .seconds(120)))
+/// let store = KeyringCacheStore(
+///   prompt: .allowed(waitingUpTo: .seconds(120)))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class KeyringCacheStore: CacheStore {

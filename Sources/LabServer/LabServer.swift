@@ -6,6 +6,7 @@ public import KeyringStore
 import PrivateSession
 import SecretService
 public import SoupTransport
+import TokenCache
 
 /// A stand-in for Entra ID and Microsoft Graph with a keyring of its own, for the tests of a package.
 ///
@@ -18,10 +19,8 @@ public import SoupTransport
 ///
 /// ```swift
 /// let lab = try await LabServer.start()
-/// let client = PublicClient(
-///   configuration: lab.configuration, cache: TokenCacheAccessor(store: lab.store), transport: lab.transport,
-///   authenticator: lab.browser(signingInAs: "alice"))
-/// let result = try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+/// let client = lab.client(signingInAs: "alice")
+/// let result = try await client.token(for: ["User.Read"])
 /// await lab.stop()
 /// ```
 public final class LabServer: Sendable {
@@ -103,6 +102,13 @@ public final class LabServer: Sendable {
 
 /// What a test does in the place of a user or an administrator.
 extension LabServer {
+  /// Makes a client of the lab with the cache in the private keyring. Without a user no sign-in in a browser is possible.
+  public func client(signingInAs user: String? = nil) -> PublicClient {
+    PublicClient(
+      configuration: configuration, cache: TokenCacheAccessor(store: store), transport: transport,
+      authenticator: user.map { browser(signingInAs: $0) })
+  }
+
   /// Returns an authenticator that signs a user in without a browser.
   public func browser(signingInAs user: String) -> any WebAuthenticator {
     let name = lab.directory.user(user)?.userPrincipalName ?? user

@@ -13,9 +13,13 @@ import TokenCache
 ///
 /// ```swift
 /// let loan = try Loan(
-///   scopes: [["User.Read"]], account: account, clientID: client.configuration.clientID,
-///   authority: client.configuration.authority, duration: .seconds(3600))
-/// let lender = try Lender(loan, at: .socket(path: "/run/user/1000/ci/loan.sock"), client: client)
+///   scopes: [["User.Read"]], account: account,
+///   clientID: client.configuration.clientID,
+///   authority: client.configuration.authority,
+///   duration: .seconds(3600))
+/// let lender = try Lender(
+///   loan, at: .socket(path: "/run/user/1000/ci/loan.sock"),
+///   client: client)
 /// await lender.run()
 /// ```
 public final class Lender: Sendable {

@@ -1,9 +1,18 @@
 public import FoundationEssentials
+import GLibSupport
 public import IdentityClient
 public import TokenCache
 
 /// The terms of a loan: access tokens of one account, for these scopes alone, for a limited time. A ``Lender`` offers
 /// them, a ``LoanBroker`` gets them from a lender.
+///
+/// For example:
+///
+/// ```swift
+/// let loan = try Loan(
+///   scopes: [["User.Read"]], account: account, clientID: clientID,
+///   authority: configuration.authority, duration: .seconds(3600))
+/// ```
 public struct Loan: Sendable, Hashable {
   /// The longest loan. After that time Entra ID asks for a new sign-in, where a policy demands one at all;
   /// a loan that lasts longer than a week is one that was forgotten.

@@ -13,12 +13,16 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: "/run/loan/llavero.sock"))
+/// let lender = LoanBroker(
+///   transport: try SoupHTTPTransport(
+///     unixSocket: "/run/loan/llavero.sock"))
 /// let terms = try await lender.terms()
-/// var configuration = ClientConfiguration(clientID: terms.clientID, authority: terms.authority)
+/// var configuration = ClientConfiguration(
+///   clientID: terms.clientID, authority: terms.authority)
 /// configuration.brokerPolicy = .required
 /// let client = PublicClient(
-///   configuration: configuration, cache: TokenCacheAccessor(store: InMemoryStore()), broker: lender)
+///   configuration: configuration,
+///   cache: TokenCacheAccessor(store: InMemoryStore()), broker: lender)
 /// let result = try await client.acquireTokenSilent(
 ///   SilentRequest(scopes: ["User.Read"], account: terms.account))
 /// ```

@@ -145,20 +145,29 @@ extension IdentityError {
 extension LoanRefusal {
   /// Translates a failure of the sign-in layer for a borrower, without texts that may contain personal data.
   init(_ error: IdentityError) {
-    switch error.code {
-    case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
-      .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
-      .accountNotFound,
-      .cache where error.cacheError?.code == .signedOut:
-      self.init(.interactionRequired, 400, "Sign-in required where the token is lent.")
-    case .cache where error.cacheError?.code == .locked:
-      self.init(.interactionRequired, 400, "The store is locked where the token is lent.")
-    case .cache where [.unavailable, .timedOut].contains(error.cacheError?.code):
-      self.init(.temporarilyUnavailable, 503, "The store cannot be read at present.")
-    case .network, .serverError, .unhandledResponse, .unexpectedHTTPResponse, .invalidResponse, .cancelled:
-      self.init(.temporarilyUnavailable, 503, "The token cannot be renewed at present.")
-    default:
-      self.init(.serverError, 500, "The lender failed: \(error.code.rawValue).")
+    let temporary = LoanRefusal(.temporarilyUnavailable, 503, "The token cannot be renewed at present.")
+    let failure = LoanRefusal(.serverError, 500, "The lender failed: \(error.code.rawValue).")
+    let signIn = LoanRefusal(.interactionRequired, 400, "Sign-in required where the token is lent.")
+    if let cacheError = error.cacheError {
+      self =
+        switch cacheError.code {
+        case .signedOut: signIn
+        case .locked: LoanRefusal(.interactionRequired, 400, "The store is locked where the token is lent.")
+        case .unavailable, .timedOut:
+          LoanRefusal(.temporarilyUnavailable, 503, "The store cannot be read at present.")
+        case .invalidGroup, .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge,
+          .promptDismissed, .cancelled, .refused:
+          failure
+        }
+    } else {
+      self =
+        switch error.code.category {
+        case .actionRequired: signIn
+        case .outage, .cancelled: temporary
+        // A proxy may have responded in the server's place.
+        case .other where [.unexpectedHTTPResponse, .invalidResponse].contains(error.code): temporary
+        case .invalidArgument, .other: failure
+        }
     }
   }
 }

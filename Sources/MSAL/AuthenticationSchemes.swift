@@ -42,11 +42,15 @@ public final class MSALAuthenticationSchemeBearer: MSALObject, MSALAuthenticatio
 /// import ProofOfPossession
 ///
 /// config.popKeys = GroupKeys()
-/// let application = try MSALPublicClientApplication(configuration: config)
+/// let application = try MSALPublicClientApplication(
+///   configuration: config)
 /// parameters.authenticationScheme = MSALAuthenticationSchemePop(
-///   httpMethod: .GET, request: url, nonce: nil, additionalParameters: nil)
-/// let result = try await application.acquireTokenSilent(with: parameters)
-/// request.setValue(result.authorizationHeader, forHTTPHeaderField: "Authorization")
+///   httpMethod: .GET, request: url, nonce: nil,
+///   additionalParameters: nil)
+/// let result = try await application.acquireTokenSilent(
+///   with: parameters)
+/// request.setValue(
+///   result.authorizationHeader, forHTTPHeaderField: "Authorization")
 /// ```
 open class MSALAuthenticationSchemePop: NSObject, MSALAuthenticationSchemeProtocol {
   /// `.pop`.

@@ -189,7 +189,7 @@ open class MSALCIAMAuthority: MSALAuthority, @unchecked Sendable {
   ///
   /// - Throws: An error in ``MSALErrorDomain`` for a URL without https or host, or in another form.
   public init(url: URL, validateFormat: Bool) throws {
-    if validateFormat, url.host?.lowercased().hasSuffix(".ciamlogin.com") != true {
+    if validateFormat, url.host?.lowercased().hasSuffix(KnownCloud.externalIDSuffix) != true {
       throw NSError(
         .internalErrorInvalidParameter, "\(url.host ?? "The URL") is not a host of ciamlogin.com.",
         advice: "For a custom domain, turn off the check of the format.")

@@ -23,7 +23,8 @@ public protocol MSALJsonDeserializable: NSObjectProtocol {
 /// For example, to answer the challenge of a resource:
 ///
 /// ```swift
-/// parameters.claimsRequest = try MSALClaimsRequest(jsonString: challenge)
+/// parameters.claimsRequest = try MSALClaimsRequest(
+///   jsonString: challenge)
 /// ```
 open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializable {
   private(set) var request = ClaimsRequest()

@@ -26,45 +26,41 @@ extension NSError {
 extension IdentityError.Code {
   /// The raw value of an ``MSALError`` or ``MSALInternalError`` with the same meaning.
   var specific: Int {
-    switch self {
-    case .interactionRequired: MSALError.interactionRequired.rawValue
-    case .serverDeclinedScopes: MSALError.serverDeclinedScopes.rawValue
-    case .serverProtectionPoliciesRequired: MSALError.serverProtectionPoliciesRequired.rawValue
-    case .userCanceled, .cancelled: MSALError.userCanceled.rawValue
-    case .serverError: MSALError.serverError.rawValue
-    case .workplaceJoinRequired: MSALError.workplaceJoinRequired.rawValue
-    case .insufficientDeviceStrength: MSALError.insufficientDeviceStrength.rawValue
-    case .resetPasswordRequired: MSALError.serverInvalidRequestResetPasswordRequired.rawValue
-    default: internalError.rawValue
-    }
-  }
-
-  private var internalError: MSALInternalError {
-    switch self {
-    case .invalidParameter: .internalErrorInvalidParameter
-    case .redirectSchemeNotRegistered: .internalErrorRedirectSchemeNotRegistered
-    case .invalidRedirectURI: .internalErrorInvalidRedirectURI
-    case .invalidRequest: .internalErrorInvalidRequest
-    case .invalidClient: .internalErrorInvalidClient
-    case .invalidGrant: .internalErrorInvalidGrant
-    case .invalidScope: .internalErrorInvalidScope
-    case .unauthorizedClient: .internalErrorUnauthorizedClient
-    case .unhandledResponse: .internalErrorUnhandledResponse
-    case .unexpectedHTTPResponse: .internalErrorUnexpectedHttpResponse
-    case .authorityValidationFailed: .internalErrorFailedAuthorityValidation
-    case .mismatchedUser: .internalErrorMismatchedUser
-    case .ambiguousAccount: .internalErrorAmbiguousAccount
-    case .authorizationFailed: .internalErrorAuthorizationFailed
-    case .accountRequired, .accountNotFound: .internalErrorAccountRequired
-    case .interactiveSessionAlreadyRunning: .internalErrorInteractiveSessionAlreadyRunning
-    case .noAuthenticator, .browserUnavailable: .internalErrorNoViewController
-    case .invalidState: .internalErrorInvalidState
-    case .invalidResponse: .internalErrorInvalidResponse
-    case .nonHttpsRedirect: .internalErrorNonHttpsRedirect
-    case .timedOut, .deviceCodeExpired: .internalErrorSessionCanceled
-    case .noBroker: .internalBrokerNotAvailable
-    case .brokerFailed: .internalErrorBrokerUnknown
-    default: .internalErrorUnexpected
+    func value(_ code: MSALError) -> Int { code.rawValue }
+    func value(_ code: MSALInternalError) -> Int { code.rawValue }
+    return switch self {
+    case .interactionRequired: value(.interactionRequired)
+    case .serverDeclinedScopes: value(.serverDeclinedScopes)
+    case .serverProtectionPoliciesRequired: value(.serverProtectionPoliciesRequired)
+    case .userCanceled, .cancelled: value(.userCanceled)
+    case .serverError: value(.serverError)
+    case .workplaceJoinRequired: value(.workplaceJoinRequired)
+    case .insufficientDeviceStrength: value(.insufficientDeviceStrength)
+    case .resetPasswordRequired: value(.serverInvalidRequestResetPasswordRequired)
+    case .invalidParameter: value(.internalErrorInvalidParameter)
+    case .redirectSchemeNotRegistered: value(.internalErrorRedirectSchemeNotRegistered)
+    case .invalidRedirectURI: value(.internalErrorInvalidRedirectURI)
+    case .invalidRequest: value(.internalErrorInvalidRequest)
+    case .invalidClient: value(.internalErrorInvalidClient)
+    case .invalidGrant: value(.internalErrorInvalidGrant)
+    case .invalidScope: value(.internalErrorInvalidScope)
+    case .unauthorizedClient: value(.internalErrorUnauthorizedClient)
+    case .unhandledResponse: value(.internalErrorUnhandledResponse)
+    case .unexpectedHTTPResponse: value(.internalErrorUnexpectedHttpResponse)
+    case .authorityValidationFailed: value(.internalErrorFailedAuthorityValidation)
+    case .mismatchedUser: value(.internalErrorMismatchedUser)
+    case .ambiguousAccount: value(.internalErrorAmbiguousAccount)
+    case .authorizationFailed: value(.internalErrorAuthorizationFailed)
+    case .accountRequired, .accountNotFound: value(.internalErrorAccountRequired)
+    case .interactiveSessionAlreadyRunning: value(.internalErrorInteractiveSessionAlreadyRunning)
+    case .noAuthenticator, .browserUnavailable: value(.internalErrorNoViewController)
+    case .invalidState: value(.internalErrorInvalidState)
+    case .invalidResponse: value(.internalErrorInvalidResponse)
+    case .nonHttpsRedirect: value(.internalErrorNonHttpsRedirect)
+    case .timedOut, .deviceCodeExpired: value(.internalErrorSessionCanceled)
+    case .noBroker: value(.internalBrokerNotAvailable)
+    case .brokerFailed: value(.internalErrorBrokerUnknown)
+    case .unexpected, .listenerFailed, .network, .cache: value(.internalErrorUnexpected)
     }
   }
 }
@@ -104,38 +100,31 @@ extension NSError {
   convenience init(_ error: CacheError, userInfo: [String: Any] = [:]) {
     var userInfo = userInfo
     userInfo[NSUnderlyingErrorKey] = error as NSError
-    if let specific = error.code.specific {
-      self.init(specific: specific, error.message, advice: error.advice, userInfo: userInfo)
+    let (domain, code) = error.code.specific
+    if domain == MSALErrorDomain {
+      self.init(specific: code, error.message, advice: error.advice, userInfo: userInfo)
     } else {
-      self.init(
-        domain: NSOSStatusErrorDomain, code: error.code.keychainStatus, error.message, advice: error.advice,
-        userInfo: userInfo)
+      self.init(domain: domain, code: code, error.message, advice: error.advice, userInfo: userInfo)
     }
   }
 }
 
 extension CacheError.Code {
-  /// The raw value of an ``MSALError`` or ``MSALInternalError``, where that says more than the keychain's code.
-  fileprivate var specific: Int? {
+  /// The code of Apple's Security framework (`SecBase.h`), or the raw value of an ``MSALError`` or ``MSALInternalError`` where that
+  /// says more.
+  fileprivate var specific: (domain: String, code: Int) {
     switch self {
-    case .cancelled: MSALError.userCanceled.rawValue
-    case .signedOut: MSALError.interactionRequired.rawValue
-    case .invalidGroup: MSALInternalError.internalErrorInvalidParameter.rawValue
-    case .invalidResponse: MSALInternalError.internalErrorInvalidResponse.rawValue
-    default: nil
-    }
-  }
-
-  /// The code of Apple's Security framework (`SecBase.h`).
-  fileprivate var keychainStatus: Int {
-    switch self {
-    case .locked: -25308  // errSecInteractionNotAllowed
-    case .promptDismissed: -128  // errSecUserCanceled
-    case .unavailable, .timedOut: -25291  // errSecNotAvailable
-    case .damaged, .newerVersion, .rolledBack: -26275  // errSecDecode
-    case .wrongKey: -25293  // errSecAuthFailed
-    case .tooLarge: -25302  // errSecDataTooLarge
-    case .refused, .cancelled, .signedOut, .invalidGroup, .invalidResponse: -26276  // errSecInternalError
+    case .cancelled: (MSALErrorDomain, MSALError.userCanceled.rawValue)
+    case .signedOut: (MSALErrorDomain, MSALError.interactionRequired.rawValue)
+    case .invalidGroup: (MSALErrorDomain, MSALInternalError.internalErrorInvalidParameter.rawValue)
+    case .invalidResponse: (MSALErrorDomain, MSALInternalError.internalErrorInvalidResponse.rawValue)
+    case .locked: (NSOSStatusErrorDomain, -25308)  // errSecInteractionNotAllowed
+    case .promptDismissed: (NSOSStatusErrorDomain, -128)  // errSecUserCanceled
+    case .unavailable, .timedOut: (NSOSStatusErrorDomain, -25291)  // errSecNotAvailable
+    case .damaged, .newerVersion, .rolledBack: (NSOSStatusErrorDomain, -26275)  // errSecDecode
+    case .wrongKey: (NSOSStatusErrorDomain, -25293)  // errSecAuthFailed
+    case .tooLarge: (NSOSStatusErrorDomain, -25302)  // errSecDataTooLarge
+    case .refused: (NSOSStatusErrorDomain, -26276)  // errSecInternalError
     }
   }
 }

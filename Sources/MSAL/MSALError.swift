@@ -7,7 +7,9 @@ import GLibSupport
 ///
 /// ```swift
 /// let nsError = error as NSError
-/// if nsError.domain == MSALErrorDomain, nsError.code == MSALError.interactionRequired.rawValue {
+/// if nsError.domain == MSALErrorDomain,
+///   nsError.code == MSALError.interactionRequired.rawValue
+/// {
 ///   // Start an interactive sign-in.
 /// }
 /// ```

@@ -15,9 +15,11 @@ import TokenCache
 ///
 /// ```swift
 /// let application = try MSALPublicClientApplication(
-///   configuration: MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555"))
+///   configuration: MSALPublicClientApplicationConfig(
+///     clientId: "11111111-2222-4333-8444-555555555555"))
 /// let parameters = MSALInteractiveTokenParameters(
-///   scopes: ["https://graph.microsoft.com/user.read"], webviewParameters: MSALWebviewParameters())
+///   scopes: ["https://graph.microsoft.com/user.read"],
+///   webviewParameters: MSALWebviewParameters())
 /// let result = try await application.acquireToken(with: parameters)
 /// ```
 open class MSALPublicClientApplication: MSALObject, @unchecked Sendable {
@@ -53,7 +55,8 @@ open class MSALPublicClientApplication: MSALObject, @unchecked Sendable {
   ///
   /// config.cacheConfig.store = InMemoryStore()
   /// let application = try MSALPublicClientApplication(
-  ///   configuration: config, transport: transport, authenticator: authenticator)
+  ///   configuration: config, transport: transport,
+  ///   authenticator: authenticator)
   /// ```
   ///
   /// - Parameters:
@@ -96,8 +99,10 @@ open class MSALPublicClientApplication: MSALObject, @unchecked Sendable {
   /// For example, at the beginning of `main`:
   ///
   /// ```swift
-  /// if let address = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)),
-  ///   MSALPublicClientApplication.handleMSALResponse(address, sourceApplication: nil)
+  /// let arguments = CommandLine.arguments.dropFirst()
+  /// if let address = arguments.first.flatMap(URL.init(string:)),
+  ///   MSALPublicClientApplication.handleMSALResponse(
+  ///     address, sourceApplication: nil)
   /// {
   ///   exit(0)
   /// }

@@ -9,9 +9,11 @@ import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
+/// let config = MSALPublicClientApplicationConfig(
+///   clientId: "11111111-2222-4333-8444-555555555555")
 /// config.cacheConfig.keychainSharingGroup = "com.example.office"
-/// let application = try MSALPublicClientApplication(configuration: config)
+/// let application = try MSALPublicClientApplication(
+///   configuration: config)
 /// ```
 open class MSALPublicClientApplicationConfig: NSObject, NSCopying {
   /// The application's registered client ID.
@@ -122,17 +124,13 @@ extension MSALPublicClientApplicationConfig {
   }
 
   func clientConfiguration() throws -> ClientConfiguration {
-    guard !clientId.isBlank else {
-      throw NSError(
-        .internalErrorInvalidParameter, "The application has no client ID.",
-        advice: "Take the application (client) id from its registration in Microsoft Entra.")
-    }
     let redirectURI = try parsedRedirectURI()
     var configuration = ClientConfiguration(
       // The browser returns to http://localhost if the URI is for the broker alone.
       clientID: clientId, redirectURI: redirectURI?.isNativeClient == true ? nil : redirectURI?.url,
       authority: authority.authority,
       knownAuthorities: knownAuthorities.map(\.authority), capabilities: clientApplicationCapabilities ?? [])
+    do { try configuration.checkClientID() } catch { throw NSError(error) }
     let isForBroker = redirectURI?.brokerCapable == true && !bypassRedirectURIValidation
     configuration.brokerPolicy = tokenBroker != nil ? .required : isForBroker ? .automatic : .off
     configuration.tokenExpirationBuffer = tokenExpirationBuffer

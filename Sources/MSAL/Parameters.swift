@@ -114,7 +114,9 @@ open class MSALSilentTokenParameters: MSALTokenParameters {
 /// For example:
 ///
 /// ```swift
-/// let parameters = MSALDeviceCodeTokenParameters(scopes: ["user.read"]) { code in print(code.message) }
+/// let parameters = MSALDeviceCodeTokenParameters(
+///   scopes: ["user.read"]
+/// ) { code in print(code.message) }
 /// let result = try await application.acquireToken(with: parameters)
 /// ```
 open class MSALDeviceCodeTokenParameters: MSALTokenParameters {

@@ -17,7 +17,8 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let store = MSALExtensionsCacheStore(.msalExtensions(location: "/home/alice/.my_app/token_cache"))
+/// let store = MSALExtensionsCacheStore(
+///   .msalExtensions(location: "/home/alice/.my_app/token_cache"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class MSALExtensionsCacheStore: CacheStore {

@@ -6,7 +6,8 @@ import GLibSupport
 /// ``PeerRegistry`` has the known ones. A program's own cache is made with the function of its library:
 ///
 /// ```swift
-/// let cache = PeerCache.msalExtensions(location: "/home/alice/.my_app/token_cache")
+/// let cache = PeerCache.msalExtensions(
+///   location: "/home/alice/.my_app/token_cache")
 /// ```
 public struct PeerCache: Sendable, Hashable {
   /// The location of a cache.

@@ -29,9 +29,6 @@ public struct PeerFinding: Sendable, Hashable {
   /// One sentence without secrets or personal data.
   public let detail: String
 
-  /// Whether ``mend(_:)`` repairs it, which it does only where nothing can be lost.
-  package var isMendable: Bool { kind == .readableByOthers || kind == .staleLock }
-
   /// Removes a stale lock file, or closes a file to others.
   ///
   /// - Throws: ``CacheError``; ``CacheError/Code/timedOut`` if another program took the lock meanwhile.

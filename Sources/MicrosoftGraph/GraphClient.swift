@@ -9,9 +9,11 @@ import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let graph = GraphClient(transport: transport, cloud: .global) { claims throws(IdentityError) in
+/// let graph = GraphClient(transport: transport, cloud: .global) {
+///   claims throws(IdentityError) in
 ///   try await client.acquireTokenSilent(
-///     SilentRequest(scopes: ["User.Read"], account: account, claims: claims))
+///     SilentRequest(
+///       scopes: ["User.Read"], account: account, claims: claims))
 /// }
 /// let me = try await graph.me(select: ["displayName", "mail"])
 /// for try await page in graph.pages(of: "/me/messages?$top=50") {

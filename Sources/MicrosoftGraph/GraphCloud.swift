@@ -4,6 +4,13 @@ public import IdentityClient
 import TokenCache
 
 /// An instance of Microsoft Graph, and the hosts that get its tokens.
+///
+/// For example:
+///
+/// ```swift
+/// let cloud = GraphCloud.cloud(for: client.configuration.authority)
+/// print(cloud?.baseURL ?? GraphCloud.global.baseURL)
+/// ```
 public struct GraphCloud: Sendable, Hashable {
   /// With the version, such as `https://graph.microsoft.com/v1.0`.
   public let baseURL: URL
@@ -28,7 +35,7 @@ public struct GraphCloud: Sendable, Hashable {
   public static func cloud(for authority: Authority) -> GraphCloud? {
     switch authority.kind {
     case .b2c, .adfs, .oidc: return nil
-    case .ciam: return authority.host.hasSuffix(".ciamlogin.com") ? global : nil
+    case .ciam: return authority.host.hasSuffix(KnownCloud.externalIDSuffix) ? global : nil
     case .aad: break
     }
     guard let host = KnownCloud.cloud(of: authority.host)?.graphHosts.first else { return nil }

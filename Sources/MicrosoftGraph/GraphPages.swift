@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import HTTPTypes
 import IdentityClient

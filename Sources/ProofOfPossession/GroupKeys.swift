@@ -9,6 +9,14 @@ public import TokenCache
 ///
 /// All programs of the group share the key and the tokens that are bound to it. It is neither exported nor imported. An
 /// invalid key is replaced by a new one, and tokens that were bound to it are requested again.
+///
+/// For example:
+///
+/// ```swift
+/// let client = PublicClient(
+///   configuration: configuration, cache: cache, transport: transport,
+///   popKeys: GroupKeys())
+/// ```
 public final class GroupKeys: PopKeyProvider {
   /// The last key, since decoding one takes a thousand times as long as comparing its text.
   private let last = Mutex<(secret: String, key: RSAKey)?>(nil)

@@ -10,6 +10,13 @@ public enum PassphraseUse: Sendable, Hashable {
 }
 
 /// The source of a sealed store's key. No other source is tried.
+///
+/// For example:
+///
+/// ```swift
+/// let store = EncryptedFileCacheStore(
+///   key: .credential(name: "llavero"))
+/// ```
 public enum KeySource: Sendable {
   /// The kind of secret that a store's keys are sealed with, by its number in the format.
   public enum Kind: UInt32, Sendable {

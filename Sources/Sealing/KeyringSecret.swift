@@ -29,7 +29,13 @@ struct KeyringSecret {
   }
 
   private func unlocked() throws(SecretServiceError) -> ObjectPath {
-    let properties = try connection.collection(named: collection, cancellable)
+    let properties: CollectionProperties
+    do throws(SecretServiceError) {
+      properties = try connection.collection(named: collection, cancellable)
+    } catch  where error == .noSuchCollection("default") && mayPrompt {
+      try connection.makeDefaultCollection(cancellable)
+      properties = try connection.collection(named: collection, cancellable)
+    }
     if properties.isLocked { try connection.unlock(properties.path, prompt: mayPrompt, cancellable) }
     return properties.path
   }

@@ -59,7 +59,7 @@ extension SecretServiceError {
       self.init(dbusName: name, message: error.message, on: target)
     } else if error.isIO(G_IO_ERROR_INVALID_ARGUMENT) {
       // GDBus: the reply does not have the expected type.
-      self = .malformedAnswer(method)
+      self = .malformedResponse(method)
     } else {
       self = .refused(name: "\(error.domain) \(error.code)", message: error.message)
     }

@@ -27,7 +27,7 @@ extension ServiceSession {
     // Others may wait, too.
     prompt.isDone.signal()
     guard let outcome = prompt.outcome else { throw .cancelled }
-    return try outcome.mapError(noting).get()
+    return try outcome.mapError(recorded).get()
   }
 
   /// No other service, on this bus or another, has the same.
@@ -102,7 +102,7 @@ final class Prompt: Sendable {
   private func complete(_ signal: String, _ arguments: [Variant]) {
     guard signal == "Completed" else { return }
     guard arguments.count == 2, let isDismissed = arguments[0].boolean, let value = arguments[1].unwrapped
-    else { return finish(.failure(.malformedAnswer("Prompt"))) }
+    else { return finish(.failure(.malformedResponse("Prompt"))) }
     finish(isDismissed ? .failure(.promptDismissed) : .success(value))
   }
 }

@@ -9,7 +9,7 @@ extension SecretServiceConnection {
     let method = "GetConnectionUnixProcessID"
     guard
       let process = try session.callBus(method, [.string(session.owner)], reply: "(u)", cancellable)?.uint32
-    else { throw .malformedAnswer(method) }
+    else { throw .malformedResponse(method) }
     return Provider(process: process)
   }
 

@@ -128,7 +128,7 @@ private final class SecretRetrieval {
     var options = ["handle_token": Variant.string(handleToken)]
     if let token { options["token"] = .string(token) }
     // Portals before 0.9, of 2017, chose the path themselves.
-    guard try call(options) == expected else { throw .malformedAnswer("RetrieveSecret") }
+    guard try call(options) == expected else { throw .malformedResponse("RetrieveSecret") }
     bus.listen(until: { outcome != nil }, within: deadline - .now, cancellable)
     return try result()
   }
@@ -166,7 +166,7 @@ private final class SecretRetrieval {
     }
     guard let value = results["token"] else { return (secret, nil) }
     guard let token = value.string, token.utf8.count <= SecretPortal.maximumTokenSize else {
-      throw .malformedAnswer("RetrieveSecret")
+      throw .malformedResponse("RetrieveSecret")
     }
     return (secret, token.isEmpty ? nil : token)
   }
@@ -177,7 +177,7 @@ private final class SecretRetrieval {
 
   private func complete(_ arguments: [Variant]) {
     guard arguments.count == 2, let response = arguments[0].uint32, let results = arguments[1].properties
-    else { return finish(.failure(.malformedAnswer("RetrieveSecret"))) }
+    else { return finish(.failure(.malformedResponse("RetrieveSecret"))) }
     switch response {
     case 0: finish(.success(results))
     case 1: finish(.failure(.denied))
@@ -222,7 +222,7 @@ extension SecretPortalError {
     case (_, .timedOut): self = .timedOut
     case (_, .cancelled): self = .cancelled
     case (_, .serviceGone): self = .portalGone
-    case (_, .malformedAnswer(let method)): self = .malformedAnswer(method)
+    case (_, .malformedResponse(let method)): self = .malformedResponse(method)
     case (let name, _): self = .refused(name: name ?? "\(error.domain) \(error.code)", message: error.message)
     }
   }

@@ -27,7 +27,7 @@ public enum SecretPortalError: LocalizedError, Equatable, Sendable {
   /// The portal returned another D-Bus error.
   case refused(name: String, message: String)
   /// The portal's reply violates the XDG Desktop Portal documentation; the text names the method.
-  case malformedAnswer(String)
+  case malformedResponse(String)
 }
 
 extension SecretPortalError: CustomStringConvertible {
@@ -46,7 +46,7 @@ extension SecretPortalError: CustomStringConvertible {
       "The Secret portal returned a secret of \(size) bytes; a key needs at least \(minimum)."
     case .tooLong(let limit): "The Secret portal returned a secret of more than \(limit) bytes."
     case .refused(let name, let message): "The Secret portal refused: \(message) (\(name))"
-    case .malformedAnswer(let call): "The Secret portal's reply to \(call) is invalid."
+    case .malformedResponse(let call): "The Secret portal's reply to \(call) is invalid."
     }
   }
 
@@ -67,7 +67,7 @@ extension SecretPortalError: CustomStringConvertible {
     case .notAllowed: "The portal identifies the program by its sandbox; check that the sandbox is intact."
     case .timedOut: "Check whether the desktop shows a prompt, then try again."
     case .portalGone: "Try again."
-    case .tooShort, .tooLong, .malformedAnswer:
+    case .tooShort, .tooLong, .malformedResponse:
       "Update the desktop's portal and its backend, or choose another key."
     case .cancelled, .refused: nil
     }

@@ -7,6 +7,14 @@ package import GLibSupport
 /// timeout passes, the caller resumes at once. A write that was given up may have been carried out all the same.
 ///
 /// No call prompts unless the caller allows it.
+///
+/// For example:
+///
+/// ```swift
+/// let keyring = SecretServiceClient()
+/// let collection = try await keyring.collection()
+/// print(collection.label, collection.isLocked)
+/// ```
 public final class SecretServiceClient: Sendable {
   /// The largest secret that is sent, in bytes: 32 MiB. D-Bus closes the connection over a message of 128 MiB.
   public static let maximumSecretSize = 32 << 20

@@ -39,7 +39,7 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> ObjectPath {
     let path = try path(ofCollection: name, cancellable)
     if try isLocked(path, cancellable) { throw .collectionLocked }
-    _ = openSession?.unshown.withLock { $0.remove([path.path]) }
+    _ = openSession?.unusedPrompts.withLock { $0.remove([path.path]) }
     return path
   }
 
@@ -120,7 +120,7 @@ extension SecretServiceConnection {
     func isLocked() throws(SecretServiceError) -> Bool {
       try session.property("Locked", of: target, \.boolean, cancellable)
     }
-    if !prompt, !showsNothing, session.unshown.withLock({ $0.contains(paths) }), try isLocked() {
+    if !prompt, !showsNothing, session.unusedPrompts.withLock({ $0.contains(paths) }), try isLocked() {
       return false
     }
     let asksUser = prompt && !showsNothing
@@ -136,24 +136,44 @@ extension SecretServiceConnection {
         let reply = try session.call(
           "Unlock", about: target, [.objectPaths(objects.map(\.path))], reply: "(aoo)", cancellable)
         guard let now = reply[0].strings, let promptPath = reply[1].string else {
-          throw .malformedAnswer("Unlock")
+          throw .malformedResponse("Unlock")
         }
         unlocked = now
         if paths.isSubset(of: unlocked) { return true }
         guard promptPath != ServiceInterface.noPath else { return false }
         guard prompt || showsNothing else {
-          _ = session.unshown.withLock { $0.insert(paths) }
+          _ = session.unusedPrompts.withLock { $0.insert(paths) }
           return false
         }
         // A sandbox may hide which process it is.
         if !showsNothing, (try? provider(cancellable))?.cannotPrompt == true { throw .noDisplay }
+        if asksUser {
+          let label = try? session.property("Label", of: target, \.string, cancellable)
+          let isCollection = if case .collection = target { true } else { false }
+          Self.announcePrompt(isCollection ? .collection(label ?? "") : .items)
+        }
         shown = session.show(promptPath, for: asksUser ? paths : nil)
       }
     }
     guard let later = try session.result(of: shown, cancellable).strings else {
-      throw .malformedAnswer("Unlock")
+      throw .malformedResponse("Unlock")
     }
     return paths.isSubset(of: unlocked + later)
+  }
+
+  /// Makes the default collection, unless it exists by now. The service asks for a password for it.
+  package func makeDefaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) {
+    try cancellable.take(Prompt.making)
+    defer { Prompt.making.signal() }
+    if (try? defaultCollection(cancellable)) != nil { return }
+    let session = try session(cancellable)
+    // The label is that of libsecret.
+    let properties = Variant.properties(["\(ServiceInterface.collection).Label": .string("Default keyring")])
+    let reply = try session.call(
+      "CreateCollection", [properties, .string(Self.defaultAlias)], reply: "(oo)", cancellable)
+    guard let path = reply[1].string, path != ServiceInterface.noPath else { return }
+    Self.announcePrompt(.newCollection)
+    _ = try session.result(of: session.show(path), cancellable)
   }
 
   /// Whether the service is KWallet, by its names on the bus.
@@ -188,7 +208,7 @@ extension SecretServiceConnection {
     let path = try waitingForCollections(cancellable) { () throws(SecretServiceError) -> ObjectPath? in
       let session = try session(cancellable)
       let reply = try session.call("ReadAlias", [.string(Self.defaultAlias)], reply: "(o)", cancellable)
-      guard let path = reply[0].string else { throw .malformedAnswer("ReadAlias") }
+      guard let path = reply[0].string else { throw .malformedResponse("ReadAlias") }
       return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
     }
     if let path { return path }

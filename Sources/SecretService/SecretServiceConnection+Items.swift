@@ -10,7 +10,7 @@ extension SecretServiceConnection {
     func search() throws(SecretServiceError) -> FoundItems {
       let reply = try session.call("SearchItems", [.dictionary(attributes)], reply: "(aoao)", cancellable)
       guard let unlocked = reply[0].strings, let locked = reply[1].strings else {
-        throw .malformedAnswer("SearchItems")
+        throw .malformedResponse("SearchItems")
       }
       func wanted(_ paths: [String]) -> [ObjectPath] {
         let all = paths.map { ObjectPath(path: $0, owner: session.owner) }
@@ -85,7 +85,7 @@ extension SecretServiceConnection {
             wanted.contains(path)
           else { continue }
           secrets[path] = encrypted.decode(entry[1])
-          if secrets[path] == nil { throw session.noting(ServiceSession.undecodable) }
+          if secrets[path] == nil { throw session.recorded(ServiceSession.undecodable) }
         }
       } catch  where error == ServiceSession.undecodable && !isSecondTry {
         // The second try has a new session.
@@ -133,11 +133,11 @@ extension SecretServiceConnection {
       return nil
     }
     guard let properties = reply[0].properties, let isLocked = properties["Locked"]?.boolean
-    else { throw .malformedAnswer("GetAll") }
+    else { throw .malformedResponse("GetAll") }
     guard let attributes = properties["Attributes"]?.dictionary, let label = properties["Label"]?.string
     else {
       // oo7 reports nothing else of a locked item.
-      throw isLocked ? .collectionLocked : .malformedAnswer("GetAll")
+      throw isLocked ? .collectionLocked : .malformedResponse("GetAll")
     }
     if attributes[ServiceInterface.contentType] == nil {
       session.keepsChanges.store(true, ordering: .relaxed)
@@ -167,7 +167,7 @@ extension SecretServiceConnection {
         cancellable)
       let result = try session.result(ofPrompt: reply[1], isAllowed: prompt, cancellable)
       guard let path = (result ?? reply[0]).string, path != ServiceInterface.noPath else {
-        throw .malformedAnswer("CreateItem")
+        throw .malformedResponse("CreateItem")
       }
       return ObjectPath(path: path, owner: session.owner)
     }

@@ -2,6 +2,16 @@ import Dispatch
 package import GLibSupport
 import Synchronization
 
+/// What the service asks the user for, in a window of its own.
+package enum PromptReason: Sendable {
+  /// The password of the collection with this label.
+  case collection(String)
+  /// Whether this program may read items.
+  case items
+  /// A password for a new default collection.
+  case newCollection
+}
+
 /// Blocking calls to the Secret Service, one D-Bus method each where the protocol allows.
 ///
 /// The stores use this and not ``SecretServiceClient``, each of whose calls runs on its own: a store makes many calls on
@@ -19,6 +29,15 @@ package final class SecretServiceConnection: Sendable {
   /// gnome-keyring abort then. Not the mutex, which is held for moments only: the thread sanitizer does not see how
   /// the kernel passes on a contended one.
   private let connecting = DispatchSemaphore(value: 1)
+
+  private static let promptObserver = Mutex<(@Sendable (PromptReason) -> Void)?>(nil)
+
+  /// Has `observer` called before a connection of this process waits for the user's answer.
+  package static func observePrompts(_ observer: @escaping @Sendable (PromptReason) -> Void) {
+    promptObserver.withLock { $0 = observer }
+  }
+
+  static func announcePrompt(_ reason: PromptReason) { promptObserver.withLock { $0 }?(reason) }
 
   /// - Parameters:
   ///   - busAddress: The D-Bus address of the bus; nil is the session bus.

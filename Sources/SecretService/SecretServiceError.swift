@@ -44,7 +44,7 @@ public enum SecretServiceError: LocalizedError, Equatable, Sendable {
   /// The service returned another D-Bus error.
   case refused(name: String, message: String)
   /// The service's reply violates the Secret Service specification; the text names the method or property.
-  case malformedAnswer(String)
+  case malformedResponse(String)
 }
 
 extension SecretServiceError: CustomStringConvertible {
@@ -68,7 +68,7 @@ extension SecretServiceError: CustomStringConvertible {
     case .itemTooLarge(let size, let limit): "A secret of \(size) bytes is too large; the limit is \(limit)."
     case .noSuchItem: "The item is no longer in the keyring."
     case .refused(let name, let message): "The keyring refused: \(message) (\(name))"
-    case .malformedAnswer(let call): "The keyring's reply to \(call) is invalid."
+    case .malformedResponse(let call): "The keyring's reply to \(call) is invalid."
     }
   }
 
@@ -78,7 +78,7 @@ extension SecretServiceError: CustomStringConvertible {
   public var advice: String? {
     switch self {
     case .noSessionBus:
-      Self.busAdvice
+      "Run in the user's session: XDG_RUNTIME_DIR or DBUS_SESSION_BUS_ADDRESS leads to its bus."
     case .noSecretService:
       "Install and start a keyring: gnome-keyring, KWallet, KeePassXC or oo7."
     case .noRuntimeDirectory:
@@ -112,7 +112,7 @@ extension SecretServiceError: CustomStringConvertible {
       "Store less in one item."
     case .noSuchItem:
       "Search again."
-    case .cancelled, .refused, .malformedAnswer:
+    case .cancelled, .refused, .malformedResponse:
       nil
     }
   }
@@ -120,12 +120,18 @@ extension SecretServiceError: CustomStringConvertible {
 
 extension SecretServiceError {
   /// How to get to a session bus. A new bus starts a keyring of its own, which must not run beside another on the same files.
-  private static var busAdvice: String {
-    let login = "/run/user/\(geteuid())/bus"
+  /// It looks at all processes of the user.
+  package static func busAdvice() -> String {
+    let login = RuntimeDirectory.ofLogin().flatMap { access($0 + "/bus", F_OK) == 0 ? $0 : nil }
+    let environment = processEnvironment()
+    if let login, environment["XDG_RUNTIME_DIR"] == nil {
+      // The locks of the session are in it, too.
+      let unset = environment["DBUS_SESSION_BUS_ADDRESS"] == nil ? "" : "unset DBUS_SESSION_BUS_ADDRESS; "
+      return "Use the bus of your session: \(unset)export XDG_RUNTIME_DIR=\(login)"
+    }
     let providers = Provider.running(besides: Provider(process: UInt32(getpid())))
-    let address =
-      access(login, F_OK) == 0 ? "unix:path=\(login)" : providers.lazy.compactMap(\.busAddress).first
-    if let address, address != processEnvironment()["DBUS_SESSION_BUS_ADDRESS"] {
+    let address = login.map { "unix:path=\($0)/bus" } ?? providers.lazy.compactMap(\.busAddress).first
+    if let address, address != environment["DBUS_SESSION_BUS_ADDRESS"] {
       return "Use the bus of your session: export DBUS_SESSION_BUS_ADDRESS=\(shellQuoted(address))"
     }
     if let provider = providers.first {

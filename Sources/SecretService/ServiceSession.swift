@@ -20,8 +20,9 @@ final class ServiceSession: Sendable {
   let keepsChanges = Atomic(false)
   /// Whether the service is KeePassXC, recognized by a prompt for a change or the attributes of an item.
   let isKeePassXC = Atomic(false)
-  /// What the service has made a prompt for that was not shown, by the paths: it keeps each as long as this connection.
-  let unshown = Mutex<Set<Set<String>>>([])
+  /// The paths of objects whose prompt the service has made and this process has not shown: it keeps each as long as
+  /// this connection.
+  let unusedPrompts = Mutex<Set<Set<String>>>([])
   private let hasFailed = Atomic(false)
 
   /// Connects to the bus and finds the service. Call ``open(allowsPlain:_:)`` next.
@@ -104,7 +105,7 @@ final class ServiceSession: Sendable {
       case .noSuchCollection, .promptDismissed: try checkService(cancellable)
       default: break
       }
-      throw noting(failure)
+      throw recorded(failure)
     }
   }
 
@@ -114,7 +115,7 @@ final class ServiceSession: Sendable {
     do {
       return try bus.ask(method, arguments, reply: reply, cancellable)
     } catch {
-      throw noting(SecretServiceError(error, calling: method, on: .service, cancellable))
+      throw recorded(SecretServiceError(error, calling: method, on: .service, cancellable))
     }
   }
 
@@ -125,12 +126,12 @@ final class ServiceSession: Sendable {
     let reply = try call(
       "Get", of: ServiceInterface.properties, on: target, [.string(target.interface), .string(name)],
       reply: "(v)", cancellable)
-    guard let value = reply[0].unwrapped.flatMap(value) else { throw .malformedAnswer(name) }
+    guard let value = reply[0].unwrapped.flatMap(value) else { throw .malformedResponse(name) }
     return value
   }
 
-  /// Remembers an error after which the next call needs a new session.
-  func noting(_ error: SecretServiceError) -> SecretServiceError {
+  /// Returns the error, after recording whether the next call needs a new session.
+  func recorded(_ error: SecretServiceError) -> SecretServiceError {
     if error == .serviceGone || error == Self.undecodable { hasFailed.store(true, ordering: .relaxed) }
     return error
   }
@@ -161,7 +162,7 @@ final class ServiceSession: Sendable {
 
   /// The session's key does not decrypt a secret. Another session's may: KWallet and libsecret differ over leading
   /// zeros in the key exchange, so that about one of 256 sessions between them has two keys.
-  static let undecodable = SecretServiceError.malformedAnswer("GetSecrets")
+  static let undecodable = SecretServiceError.malformedResponse("GetSecrets")
 
   static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
 
@@ -198,7 +199,7 @@ final class ServiceSession: Sendable {
   private func plainSession(opening cancellable: Cancellable) throws(SecretServiceError) -> EncryptedSession {
     let reply = try call(
       "OpenSession", [.string(EncryptedSession.plain), .variant(.string(""))], reply: "(vo)", cancellable)
-    guard let path = reply[1].string else { throw .malformedAnswer("OpenSession") }
+    guard let path = reply[1].string else { throw .malformedResponse("OpenSession") }
     return EncryptedSession(plainAt: path)
   }
 }

@@ -12,6 +12,14 @@ import Synchronization
 /// so that a connection which the server has closed never loses a request that must not be sent twice. They speak HTTP/1.1:
 /// over HTTP/2, libsoup keeps all that a server sends, without a limit, as long as there is something to read, and does nothing
 /// else meanwhile.
+///
+/// For example:
+///
+/// ```swift
+/// let transport = try SoupHTTPTransport(environment: environment)
+/// let client = PublicClient(
+///   configuration: configuration, cache: cache, transport: transport)
+/// ```
 public final class SoupHTTPTransport: HTTPTransport {
   private let route: Route
   private let allowsLoopbackHTTP: Bool

@@ -19,7 +19,7 @@ extension CacheError {
       case .timedOut: .timedOut
       case .cancelled: .cancelled
       case .itemTooLarge: .tooLarge
-      case .encryptionRefused, .noSuchItem, .refused, .malformedAnswer: .refused
+      case .encryptionRefused, .noSuchItem, .refused, .malformedResponse: .refused
       }
     self.init(code, error.description, advice: error.advice, underlyingError: error)
   }
@@ -32,7 +32,7 @@ extension CacheError {
       case .denied: .promptDismissed
       case .timedOut: .timedOut
       case .cancelled: .cancelled
-      case .notAllowed, .tooShort, .tooLong, .refused, .malformedAnswer: .refused
+      case .notAllowed, .tooShort, .tooLong, .refused, .malformedResponse: .refused
       }
     self.init(code, error.description, advice: error.advice, underlyingError: error)
   }

@@ -36,6 +36,7 @@ package final class KeyringAccess: Sendable {
 
   /// Unlocks what was locked. Without permission to prompt only a provider that needs no prompt does.
   package func unlock(_ failure: SecretServiceError) async throws(CacheError) {
+    if case .noSuchCollection = failure, !mayPrompt { throw cacheError(failure) }
     let start = ContinuousClock.now
     let asked: [ObjectPath] = if case .itemsLocked(let items) = failure { items } else { [] }
     try await prompts.run(
@@ -46,6 +47,7 @@ package final class KeyringAccess: Sendable {
         throw cacheError(.promptDismissed)
       }
       do throws(SecretServiceError) {
+        if case .noSuchCollection = failure { return try connection.makeDefaultCollection(cancellable) }
         if !asked.isEmpty { return try connection.unlock(items: asked, prompt: mayPrompt, cancellable) }
         let path = try connection.path(ofCollection: collection, cancellable)
         try connection.unlock(path, prompt: mayPrompt, cancellable)
@@ -63,11 +65,12 @@ package final class KeyringAccess: Sendable {
 }
 
 extension SecretServiceError: StoreFailure {
-  /// ``Disposition/retry`` if the service ended, ``Disposition/unlock`` for what is locked.
+  /// ``Disposition/retry`` if the service ended, ``Disposition/unlock`` for what is locked, and where a default collection can be
+  /// made.
   public var disposition: Disposition {
     switch self {
     case .serviceGone: .retry
-    case .collectionLocked, .itemsLocked, .promptRequired: .unlock
+    case .collectionLocked, .itemsLocked, .promptRequired, .noSuchCollection("default"): .unlock
     default: .fatal
     }
   }

@@ -46,8 +46,5 @@ struct Llavero: AsyncParsableCommand {
           List.self, Show.self, Clear.self, Import.self, Export.self, Adopt.self, Setup.self, Rekey.self,
           Doctor.self, Scheme.self,
         ]),
-      // The names of version 0.2, which the help does not show.
-      CommandGroup(
-        name: "Other names", subcommands: [Accounts.self, Me.self, Groups.self, Copy.self, Sources.self]),
     ])
 }

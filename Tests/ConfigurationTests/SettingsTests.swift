@@ -86,53 +86,6 @@ struct SettingsTests {
     #expect(try settings(file, ["LLAVERO_TENANT": "t"]).tenant == "t")
   }
 
-  @Test func `An address goes before endpoints and prefix of its own place and of a weaker one`() throws {
-    let file = try settings(
-      "store = etcd+https://new.example.com/new\nendpoints = https://old.example.com\nprefix = /old"
-    ).store
-    let address = ["LLAVERO_STORE": "etcd+https://new.example.com/new"]
-    let own = try settings(
-      "", address.merging(["LLAVERO_ENDPOINTS": "https://old.example.com", "LLAVERO_PREFIX": "/old"]) { $1 }
-    ).store
-    let weaker = try settings("endpoints = https://old.example.com\nprefix = /old", address).store
-    let sameInFile = try settings(
-      "store = etcd+https://new.example.com/new", address.merging(["LLAVERO_PREFIX": "/old"]) { $1 }
-    ).store
-    for store in [file, own, weaker, sameInFile] {
-      #expect((store.chosenEndpoints, store.chosenPrefix) == (["https://new.example.com"], "/new"))
-    }
-    let alone = try settings(
-      "store = etcd+https://new.example.com/new", ["LLAVERO_STORE": "etcd"])
-    #expect(alone.store.chosenEndpoints == ["https://new.example.com"])
-    let older = try settings("store = etcd\nendpoints = https://old.example.com")
-    #expect(
-      (older.store.chosenEndpoints, older.store.chosenPrefix) == (["https://old.example.com"], "/llavero"))
-  }
-
-  @Test(arguments: [nil, "", "etcd"])
-  func `Endpoints and prefix of the environment go before an address in the file`(store: String?) throws {
-    func address(_ variables: [String: String]) throws -> String? {
-      var variables = variables
-      variables["LLAVERO_STORE"] = store
-      let found = try settings("store = etcd+https://file.example.com/file", variables).store
-      #expect((found.endpoints, found.prefix) == (nil, nil))
-      return found.address?.description
-    }
-    let endpoints = ["LLAVERO_ENDPOINTS": "https://a.example.com:2379,https://b.example.com:2379"]
-    let prefix = ["LLAVERO_PREFIX": "/variable"]
-    #expect(try address(endpoints) == "etcd+https://a.example.com:2379,b.example.com:2379/file")
-    #expect(try address(prefix) == "etcd+https://file.example.com/variable")
-    #expect(
-      try address(endpoints.merging(prefix) { $1 })
-        == "etcd+https://a.example.com:2379,b.example.com:2379/variable")
-    #expect(try address([:]) == "etcd+https://file.example.com/file")
-    let error = #expect(throws: ConfigurationError.self) {
-      try address(["LLAVERO_ENDPOINTS": "https://me:hunter2@a.example.com"])
-    }
-    #expect(error?.message.hasPrefix("Invalid LLAVERO_ENDPOINTS: ") == true)
-    #expect(error?.message.contains("hunter2") == false)
-  }
-
   @Test func `A directory is absolute in the file, and may be relative in a variable`() throws {
     let error = #expect(throws: ConfigurationError.self) { try settings("store = file:cache") }
     #expect(error?.message.contains("\"store\" in \(directory.path)/llavero/config") == true)
@@ -155,9 +108,9 @@ struct SettingsTests {
     #expect(symlink("/proc/nonexistent/x", directory.path + "/dangling") == 0)
     let places = ["a", "dangling", "missing", "b"].map { "\(directory.path)/\($0)" } + ["relative"]
     let variables = ["XDG_CONFIG_DIRS": places.joined(separator: ":"), "LLAVERO_ACCOUNT": "alice"]
-    let found = try settings("scope = C\nstore = etcd\nprefix = /c", variables)
+    let found = try settings("scope = C", variables)
     #expect((found.tenant, found.scopes, found.proxy) == ("a.com", ["C"], "http://proxy:1"))
-    #expect(found.store.address?.description == "etcd+https://b/c")
+    #expect(found.store.address?.description == "etcd+https://b/b")
     let origins = found.values.map { "\($0.setting.name) \(found.origin(of: $0.setting)?.name ?? "")" }
     #expect(
       origins == [

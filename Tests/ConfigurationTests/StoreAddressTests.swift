@@ -8,7 +8,7 @@ struct StoreAddressTests {
     arguments: [
       ("keyring", .keyring), ("file", .file(directory: nil)),
       ("file:/srv/cache", .file(directory: "/srv/cache")),
-      ("file:/srv//./cache/", .file(directory: "/srv/cache")), ("etcd", .etcd(nil)),
+      ("file:/srv//./cache/", .file(directory: "/srv/cache")),
       (
         "etcd+https://etcd-1.example.com:2379,etcd-2.example.com:2379/ours",
         cluster("https://etcd-1.example.com:2379", "https://etcd-2.example.com:2379", "/ours")
@@ -29,12 +29,14 @@ struct StoreAddressTests {
 
   private static func cluster(_ endpoints: String...) -> StoreAddress {
     // The last one is the prefix.
-    .etcd(try? StoreAddress.Cluster(members: endpoints.dropLast(), prefix: endpoints.last ?? ""))
+    let cluster = try? StoreAddress.Cluster(members: endpoints.dropLast(), prefix: endpoints.last ?? "")
+    return cluster.map(StoreAddress.etcd) ?? .keyring
   }
 
   @Test(arguments: [
     ("", "expected keyring, file"), ("papyrus", "expected keyring, file"), ("keyring:x", "expected keyring"),
-    ("file:", "expected a directory"), ("file:~/cache", "use $HOME"), ("etcd:", "expected keyring"),
+    ("file:", "expected a directory"), ("file:~/cache", "use $HOME"), ("etcd", "expected keyring"),
+    ("etcd:", "expected keyring"),
     ("etcd+https:etcd.example.com", "expected keyring"), ("https://etcd.example.com", "expected keyring"),
     ("etcd+https://", "expected HOST:PORT"), ("etcd+https:///prefix", "expected HOST:PORT"),
     ("etcd+https://a.example.com,,b.example.com/x", "endpoint"),

@@ -161,6 +161,11 @@ struct KeyTests {
     let open = await #expect(throws: CacheError.self) { try await fixture.otherCache().finds(token) }
     #expect(try words(after: "chmod go= ", open) == [fixture.groupPath])
     chmod(fixture.groupPath, 0o700)
+    // Another key opens nothing that is there.
+    let gone = await #expect(throws: CacheError.self) {
+      try await fixture.otherCache(key: .keyFile(path: key)).finds(token)
+    }
+    #expect(gone?.advice?.contains("restore the key") == true && gone?.advice?.contains("> ") == false)
     try fixture.remove(fixture.keys)
     let lost = await #expect(throws: CacheError.self) { try await fixture.otherCache().finds(token) }
     #expect(lost?.advice?.contains("rm ") == false)

@@ -72,17 +72,17 @@ struct PortalTests {
       (.error("org.freedesktop.DBus.Error.AccessDenied"), .notAllowed(message: "fake"), .refused),
       (.error("org.freedesktop.DBus.Error.TimedOut"), .timedOut, .timedOut),
       (.error("org.example.Odd"), .refused(name: "org.example.Odd", message: "fake"), .refused),
-      (.nonsense, .malformedAnswer("RetrieveSecret"), .refused),
-      (.wrongType, .malformedAnswer("RetrieveSecret"), .refused),
-      (.elsewhere, .malformedAnswer("RetrieveSecret"), .refused),
+      (.nonsense, .malformedResponse("RetrieveSecret"), .refused),
+      (.wrongType, .malformedResponse("RetrieveSecret"), .refused),
+      (.elsewhere, .malformedResponse("RetrieveSecret"), .refused),
       (
         .secret(.init(repeating: 7, count: 64), results: ["token": .boolean(true)]),
-        .malformedAnswer("RetrieveSecret"), .refused
+        .malformedResponse("RetrieveSecret"), .refused
       ),
       (
         .secret(
           .init(repeating: 7, count: 64), results: ["token": .string(String(repeating: "t", count: 1025))]),
-        .malformedAnswer("RetrieveSecret"), .refused
+        .malformedResponse("RetrieveSecret"), .refused
       ),
       (.death, .portalGone, .unavailable),
     ] as [(FakePortal.Behavior, SecretPortalError, CacheError.Code)]).abbreviated)

@@ -39,20 +39,25 @@ struct UserTests {
     #expect(try await cache(fixture.store(user: user())).finds(token))
   }
 
-  @Test func `A password is asked for when it is needed, and a person once`() async throws {
+  @Test(.fault("no right"))
+  func `A password is asked for when it is needed, and a person until it is right`() async throws {
     let calls = Mutex(0)
     let user = EtcdUser(
       name: "cache",
       password: .passphrase { _ in
-        calls.withLock { $0 += 1 }
-        return SecretBytes(copying: Array("cache password".utf8))
+        let isFirst = calls.withLock { calls in
+          calls += 1
+          return calls == 1
+        }
+        return SecretBytes(copying: Array((isFirst ? "another password" : "cache password").utf8))
       })
     let store = try fixture.store(user: user)
     #expect(calls.withLock { $0 } == 0)
+    await expectCacheError(.wrongKey) { try await cache(store).save(token) }
     try await cache(store).save(token)
     try forgetTokens()
     #expect(try await cache(store).finds(token))
-    #expect(calls.withLock { $0 } == 1)
+    #expect(calls.withLock { $0 } == 2)
   }
 
   @Test(.fault("password end"), arguments: ["cache password", "cache password\r\n"])

@@ -448,7 +448,7 @@ struct AuthorityTests {
     let store = ScriptedStore()
     let issuer = one + "/"
     let (first, account) = try await signIn(at: one, kind: kind, issuer: issuer, in: store)
-    // As other libraries and earlier versions write it.
+    // As other libraries write it.
     let document = try await first.cache.snapshot().document
     let environment = Authority.made(one, kind).environment
     let text = String(decoding: try document.json(), as: UTF8.self)

@@ -34,12 +34,20 @@ struct FailureTests {
     #expect(error.description == "A certificate is not trusted: The certificate of id.test has expired.")
   }
 
-  @Test(arguments: [530_036, 53003, 50057, 700_016, 50105])
+  @Test(.fault("no sign-in helps"), arguments: [530_036, 53003, 50057, 700_016, 50105])
   func `The advice after a refusal that no sign-in ends does not ask for one`(_ code: Int64) throws {
     let error = try #require(
       IdentityError(refusal: ["error": "interaction_required", "error_codes": .array([.integer(code)])]))
     #expect(!error.canBeResolvedBySignIn)
     #expect(error.advice.map { !$0.lowercased().contains("sign in") } == true)
+  }
+
+  @Test(.fault("empty parameter"))
+  func `The advice about an empty parameter is to check that one, and not the scopes`() throws {
+    let error = try #require(
+      IdentityError(refusal: ["error": "invalid_request", "error_codes": .array([.integer(900_144)])]))
+    #expect(error.advice?.contains("the one that the server names") == true)
+    #expect(error.advice?.contains("scope") == false)
   }
 
   @Test(.conformance(61)) func `The task's end is no failure of the network`() async throws {

@@ -52,7 +52,7 @@ struct ProcessFaultTests {
     }
     // A user that may not even start the program proves nothing.
     try #require(try run(["--version"]).status == 0)
-    for command in [["groups"], ["list", "--group", fixture.group.name]] {
+    for command in [["list", "--groups"], ["list", "--group", fixture.group.name]] {
       let result = try run(command)
       #expect(result.status == 1)
       #expect(result.standardError.contains("no D-Bus session bus"))

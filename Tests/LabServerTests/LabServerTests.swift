@@ -5,12 +5,6 @@ import Testing
 
 /// With the two imports of a package of a reader's own, and nothing that only this package sees.
 @Suite(.timeLimit(.minutes(10))) struct LabServerTests {
-  private func client(of lab: LabServer, signingInAs user: String? = nil) -> PublicClient {
-    PublicClient(
-      configuration: lab.configuration, cache: TokenCacheAccessor(store: lab.store),
-      transport: lab.transport, authenticator: user.map { lab.browser(signingInAs: $0) })
-  }
-
   /// Runs `body` with a lab, and ends it whether or not that throws.
   private func withLab(_ body: (LabServer) async throws -> Void) async throws {
     let lab = try await LabServer.start()
@@ -27,12 +21,12 @@ import Testing
     async throws
   {
     try await withLab { lab in
-      let signedIn = try await client(of: lab, signingInAs: "alice").acquireToken(
+      let signedIn = try await lab.client(signingInAs: "alice").acquireToken(
         InteractiveRequest(scopes: ["User.Read"]))
       #expect(signedIn.account.username == "alice@contoso.test")
       let requests = lab.tokenRequestCount
 
-      let other = client(of: lab)
+      let other = lab.client()
       let account = try #require(try await other.accounts().first)
       let found = try await other.acquireTokenSilent(SilentRequest(scopes: ["User.Read"], account: account))
       #expect(found.accessToken == signedIn.accessToken)
@@ -40,9 +34,91 @@ import Testing
     }
   }
 
+  @Test func `A token comes from the cache, else by a renewal, else by a sign-in`() async throws {
+    try await withLab { lab in
+      let client = lab.client(signingInAs: "alice")
+      let signedIn = try await client.token(for: ["User.Read"])
+      #expect(signedIn.account.username == "alice@contoso.test")
+      let requests = lab.tokenRequestCount
+      // Without a browser, these can only be silent.
+      let other = lab.client()
+      #expect(try await other.token(for: ["User.Read"]).accessToken == signedIn.accessToken)
+      #expect(lab.tokenRequestCount == requests)
+      #expect(try await other.token(for: ["Mail.Read"]).source == .network)
+
+      for interrupt in [{ try lab.revokeSessions(of: "alice") }, { try lab.requireMFA(of: "alice") }] {
+        try interrupt()
+        let scopes = ["Calendars.Read"]
+        let refusal = await #expect(throws: IdentityError.self) { try await other.token(for: scopes) }
+        #expect(refusal?.code == .noAuthenticator)
+        #expect(try await client.token(for: scopes).account.username == "alice@contoso.test")
+        try await client.remove(signedIn.account)
+        _ = try await client.token(for: ["User.Read"])
+      }
+    }
+  }
+
+  @Test func `Among several accounts the program chooses, and no other account can sign in for it`()
+    async throws
+  {
+    try await withLab { lab in
+      for user in ["alice", "bob"] {
+        _ = try await lab.client(signingInAs: user).acquireToken(
+          InteractiveRequest(scopes: ["User.Read"], prompt: .selectAccount))
+      }
+      let client = lab.client(signingInAs: "alice")
+      let refusal = await #expect(throws: IdentityError.self) { try await client.token(for: ["User.Read"]) }
+      #expect(refusal?.code == .ambiguousAccount)
+      let accounts = try await client.accounts()
+      #expect(accounts.count == 2)
+      for account in accounts {
+        let result = try await client.token(for: ["User.Read"], account: account)
+        #expect(result.account.username == account.username && result.source == .cache)
+      }
+      try lab.revokeSessions(of: "bob")
+      let bob = try #require(accounts.first { $0.username == "bob@contoso.test" })
+      let mismatch = await #expect(throws: IdentityError.self) {
+        try await client.token(for: ["Mail.Read"], account: bob)
+      }
+      #expect(mismatch?.code == .mismatchedUser)
+    }
+  }
+
+  @Test func `Where there is no browser a code is shown, if the program shows codes`() async throws {
+    try await withLab { lab in
+      let browsers: [(any WebAuthenticator)?] = [
+        nil, BrowserAuthenticator(browser: SystemBrowser(environment: [:])),
+      ]
+      for browser in browsers {
+        let client = PublicClient(
+          configuration: lab.configuration, cache: TokenCacheAccessor(store: lab.store),
+          transport: lab.transport, authenticator: browser)
+        let refusal = await #expect(throws: IdentityError.self) { try await client.token(for: ["User.Read"]) }
+        #expect(refusal?.code == (browser == nil ? .noAuthenticator : .browserUnavailable))
+        let result = try await client.token(for: ["User.Read"]) { _ in
+          do { try lab.approveDeviceCode(as: "carol") } catch { Issue.record(error) }
+        }
+        #expect(result.source == .network)
+        try await client.remove(result.account)
+      }
+    }
+  }
+
+  @Test func `A client with the defaults takes the authority at its word, and needs an ID`() async throws {
+    try await withLab { lab in
+      let client = try PublicClient(
+        clientID: LabServer.clientID, authority: lab.configuration.authority,
+        cache: TokenCacheAccessor(store: lab.store), transport: lab.transport,
+        authenticator: lab.browser(signingInAs: "alice"), broker: nil)
+      #expect(try await client.token(for: ["User.Read"]).account.username == "alice@contoso.test")
+      let error = #expect(throws: IdentityError.self) { try PublicClient(clientID: "") }
+      #expect(error?.code == .invalidParameter)
+    }
+  }
+
   @Test func `A sign-in that must ask the user again is answered, too`() async throws {
     try await withLab { lab in
-      let client = client(of: lab, signingInAs: "bob")
+      let client = lab.client(signingInAs: "bob")
       for prompt in [Prompt.selectAccount, .login] {
         let result = try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"], prompt: prompt))
         #expect(result.account.username == "bob@contoso.test")
@@ -52,7 +128,7 @@ import Testing
 
   @Test func `An unknown user is an error that names the users of the lab`() async throws {
     try await withLab { lab in
-      let client = client(of: lab, signingInAs: "mallory")
+      let client = lab.client(signingInAs: "mallory")
       let error = try await #require(throws: IdentityError.self) {
         try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
       }
@@ -62,7 +138,7 @@ import Testing
 
   @Test func `A device code is approved by the test, and Graph answers with the token`() async throws {
     try await withLab { lab in
-      let client = client(of: lab)
+      let client = lab.client()
       let result = try await client.acquireToken(
         DeviceCodeRequest(scopes: ["User.Read"]) { _ in
           do { try lab.approveDeviceCode(as: "carol") } catch { Issue.record(error) }
@@ -76,7 +152,7 @@ import Testing
 
   @Test func `A revoked session and a second factor each need a new sign-in`() async throws {
     try await withLab { lab in
-      let client = client(of: lab, signingInAs: "alice")
+      let client = lab.client(signingInAs: "alice")
       for interrupt in [{ try lab.revokeSessions(of: "alice") }, { try lab.requireMFA(of: "alice") }] {
         let account = try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"])).account
         try interrupt()
@@ -91,7 +167,7 @@ import Testing
 
   @Test func `A server that fails is an error of the server`() async throws {
     try await withLab { lab in
-      let client = client(of: lab, signingInAs: "alice")
+      let client = lab.client(signingInAs: "alice")
       lab.failTokenRequests(2, status: 500)
       let error = try await #require(throws: IdentityError.self) {
         try await client.acquireToken(InteractiveRequest(scopes: ["User.Read"]))
@@ -103,7 +179,7 @@ import Testing
   @Test func `A test sets lifetimes, fails requests to Graph and demands claims`() async throws {
     try await withLab { lab in
       lab.setLifetimes(accessToken: 600)
-      let client = client(of: lab, signingInAs: "alice")
+      let client = lab.client(signingInAs: "alice")
       let scopes = ["User.Read", "Mail.Read"]
       // The lab evaluates its token continuously, and lets it last longer.
       let capable = try ClaimsRequest(json: #"{"access_token":{"xms_cc":{"values":["cp1"]}}}"#)
@@ -150,7 +226,7 @@ import Testing
     await lab.stop()
     #expect(!FileManager.default.fileExists(atPath: home))
     let error = try await #require(throws: IdentityError.self) {
-      try await client(of: lab, signingInAs: "alice").acquireToken(InteractiveRequest(scopes: ["User.Read"]))
+      try await lab.client(signingInAs: "alice").acquireToken(InteractiveRequest(scopes: ["User.Read"]))
     }
     #expect(error.code == .network)
   }

@@ -109,11 +109,11 @@ extension Tool {
     besideKeyring keyring: [String: String?], then last: () throws -> Void = {}
   ) throws {
     try load()
-    #expect(try json("groups")["groups"]?.strings("group").contains(group) == true)
+    #expect(try json("list", "--groups")["groups"]?.strings("group").contains(group) == true)
     let records = try json("list")["records"]
     #expect(records?.arrayValue?.count == 10)
     try self("show", records?[0]?["id"]?.stringValue ?? "").exits(0)
-    try self("accounts").exits(0, showing: "bob@contoso.example")
+    try self("list").exits(0, showing: "bob@contoso.example")
     try self("clear", "--expired", "--yes").exits(0)
     let exported = try exported().secrets
     #expect(exported.contains("secret-at-valid") && !exported.contains("secret-at-expired"))

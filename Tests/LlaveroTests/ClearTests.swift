@@ -122,9 +122,37 @@ struct ClearTests {
     try tool.load([Sample.account(Sample.alice, "us@x.example"), Sample.account(Sample.bob, "us@x.example")])
     try tool("clear", "--account", "us@x.example", "--yes", "--json")
       .exits(2, saying: Sample.alice, Sample.bob, code: "ambiguous")
-    #expect(try tool.json("accounts")["accounts"]?.arrayValue?.count == 2)
+    #expect(try tool.json("list")["records"]?.arrayValue?.count == 2)
     #expect(try tool("clear", "--account", Sample.bob, "--yes").status == 0)
-    #expect(try tool.json("accounts")["accounts"]?.strings("home_account_id") == [Sample.alice])
+    #expect(try tool.json("list")["records"]?.strings("home_account_id") == [Sample.alice])
+  }
+
+  @Test(arguments: [
+    ("ALICE@fabrikam.example", Sample.alice), ("bob@contoso.example", Sample.bob),
+    (Sample.bob.uppercased(), Sample.bob),
+  ])
+  func `A name means the same account to each command`(_ name: String, _ id: String) throws {
+    func account(_ id: String, _ tenant: String, _ username: String) -> SampleRecord {
+      .account(
+        id, key: "\(id)-\(Sample.host)-\(tenant)", host: Sample.host, realm: tenant,
+        ["local_account_id": "x", "username": .string(username), "authority_type": "MSSTS"])
+    }
+    // The user name of a guest, and an id like a user name.
+    let other = "bob@contoso.example"
+    try tool.load(
+      [
+        Sample.account(Sample.alice, "alice@contoso.example"),
+        account(Sample.alice, "fabrikam", "alice@fabrikam.example"), Sample.account(Sample.bob, other),
+        account(other, "adfs", "carol@contoso.example"),
+      ] + [Sample.alice, Sample.bob, other].map { Sample.refreshToken($0, $0, Sample.mail) })
+    func found(_ list: String, _ arguments: String...) throws -> Set<String> {
+      let result = try tool(arguments + ["--account", name, "--json"]).exits(0)
+      return Set(try result.json[list]?.strings("home_account_id") ?? [])
+    }
+    #expect(try found("accounts", "status") == [id])
+    #expect(try found("records", "list") == [id])
+    #expect(try found("removed", "clear", "--dry-run") == [id])
+    #expect(try found("signed_out", "logout", "--client", Sample.mail) == [id])
   }
 
   @Test func `Tokens without an account record are matched by the account's id`() throws {
@@ -194,7 +222,7 @@ struct UnreadableItemTests {
     try await tool.create(shard: String(repeating: "b", count: 32), version: "2", secret: "later")
   }
 
-  @Test(arguments: ["list", "accounts"])
+  @Test(arguments: ["list", "status"])
   func `Commands warn about unreadable entries, and show the rest`(_ command: String) throws {
     try tool(command).exits(
       0, showing: "bob@contoso.example", saying: "llavero doctor --fix", "update llavero",
@@ -245,7 +273,7 @@ struct UnreadableItemTests {
 
   @Test func `doctor --fix --yes removes only damaged entries, and names each`() throws {
     let report = try tool("doctor", "--fix", "--yes").exits(0).standardOutput
-    #expect(report.contains(/\n[^\n]+ It was removed.\nmended   \S+ has 1 item that cannot be read/))
+    #expect(report.contains(/\n[^\n]+ It was removed.\nfixed    \S+ has 1 item that cannot be read/))
     let left = try tool.json("list")
     #expect(left["problems"]?.strings("kind") == ["newer_version"])
     #expect(left["records"]?.arrayValue?.count == 10)

@@ -102,7 +102,7 @@ struct CopyTests {
     try run("import", "file").exits(1, saying: "llavero list --groups --store file --key")
   }
 
-  @Test func `Directories are stores of their own, each with its own key`() throws {
+  @Test(.fault("side options")) func `Directories are stores of their own, each with its own key`() throws {
     let other = "file:" + (try tool.files.keyFile("other", of: "o"))
     let backup = "file:\(tool.files.path)/backup"
     try tool.load()
@@ -113,7 +113,13 @@ struct CopyTests {
     let own = ["--store", "file"] + key
     #expect(try tool(["import", backup, "--from-key", other] + own).status == 0)
     #expect(try tool(["export"] + own).json == tool.exported())
-    #expect(try tool(["import", backup] + own).status == 1)
+    // The advice names the option of the store that has another key.
+    try tool(["import", backup] + own).exits(1, saying: "--from-key says where the key comes from")
+    try tool(["import", backup, "--from-key", "passphrase"] + own)
+      .exits(1, saying: "Use that: --from-key file:PATH or --from-key credential:NAME.")
+    try tool(["export", backup] + own).exits(1, saying: "--to-key says where the key comes from")
+    try tool(["import", backup, "--from-key", other, "--store", "file", "--key", other])
+      .exits(1, saying: "--key says where the key comes from")
   }
 
   @Test func `A file that is named like a store needs a directory`() throws {

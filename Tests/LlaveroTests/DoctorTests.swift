@@ -197,7 +197,7 @@ struct DoctorTests {
       .finds("password", "problem", saying: "login has no password", file, "Change Password")
       .finds("groups", "ok")
     // Nothing was locked.
-    #expect(try tool.run(["groups"]).status == 0)
+    #expect(try tool.run(["list", "--groups"]).status == 0)
   }
 
   @Test(.fault("two keyrings"))
@@ -271,7 +271,7 @@ struct DoctorTests {
   @Test func `On a terminal a yes to --fix removes the unreadable entries`() async throws {
     let tool = try await damagedGroup()
     let screening = try tool.onTerminal("doctor", "--fix", typing: "y\n").exits(0)
-    #expect(screening.lines.contains { $0.hasPrefix("mended   \(tool.group) has 2 items") })
+    #expect(screening.lines.contains { $0.hasPrefix("fixed    \(tool.group) has 2 items") })
     #expect(!(try examine(tool).states("groups").contains("problem")))
     #expect(try tool.json("list")["records"]?.arrayValue?.count == 10)
   }
@@ -291,7 +291,7 @@ struct DoctorTests {
         == [other.group, tool.group, tool.group].sorted())
     #expect(fixed[1].keys == ["check", "group", "kind", "message", "shard"])
     #expect(Set(fixed.compactMap { $0["kind"]?.stringValue }) == ["damaged"])
-    #expect(report.states("groups").filter { $0 == "mended" }.count == 2)
+    #expect(report.states("groups").filter { $0 == "fixed" }.count == 2)
     #expect(try examine(tool, "--fix").exits(0).json["fixed"] == .array([]))
   }
 
@@ -312,7 +312,7 @@ struct DoctorTests {
     try await tool.create(account: Sample.alice, secret: Sample.alices, adding: ["theirs": "1"])
     try examine(tool).exits(0).finds("groups", "warning", saying: "attributes that no store gave them")
     let before = try tool.exported()
-    try examine(tool, "--fix").exits(0).finds("groups", "mended")
+    try examine(tool, "--fix").exits(0).finds("groups", "fixed")
     #expect(try examine(tool).states("groups") == ["ok"])
     #expect(try tool.exported() == before)
   }
@@ -336,7 +336,7 @@ struct DoctorTests {
     try examine(tool).exits(0).finds("groups", "warning", saying: "llavero doctor --fix")
     #expect(try await tool.items().count == 2)
 
-    try examine(tool, "--fix").finds("groups", "mended")
+    try examine(tool, "--fix").finds("groups", "fixed")
     #expect(try await tool.items().count == 1)
     #expect(try tool.exported() == before)
     #expect(try examine(tool, "--fix").states("groups") == ["ok"])
@@ -361,7 +361,7 @@ struct DoctorTests {
     #expect(chmod(path, 0o755) == 0)
 
     try examine(tool).exits(1).finds("lock_directory", "problem", saying: "\(path) is open to others")
-    try examine(tool, "--fix").exits(0).finds("lock_directory", "mended")
+    try examine(tool, "--fix").exits(0).finds("lock_directory", "fixed")
     #expect(try examine(tool).states("lock_directory") == ["ok"])
     try tool.load()
   }
@@ -415,7 +415,7 @@ struct DoctorTests {
       chmod(path, 0o755)
       let open = try examine(tool, with: environment).exits(1)
       #expect(open.text("sealed_files").contains("\(path) is open to others"))
-      #expect(try examine(tool, "--fix", with: environment).states("sealed_files") == ["mended"])
+      #expect(try examine(tool, "--fix", with: environment).states("sealed_files") == ["fixed"])
       #expect(try examine(tool, with: environment).state == "ok")
     }
   }
@@ -514,7 +514,7 @@ struct DoctorTests {
       .finds(
         "sources", "warning", "problem", saying: "Plaintext tokens in \(path)",
         "llavero adopt \(command)")
-    try examine(tool, "--fix").exits(0).finds("sources", "warning", "mended")
+    try examine(tool, "--fix").exits(0).finds("sources", "warning", "fixed")
     #expect(try examine(tool).states("sources") == ["warning"])
     #expect(mode(of: path) == 0o600)
     #expect(try home.contents(name) == Sample.cache)
@@ -545,7 +545,7 @@ struct DoctorTests {
     let report = try examine(tool).exits(1)
       .finds("sources", "warning", "problem", saying: path, command, consequence)
     #expect(!report.text("sources").contains("secret-"))
-    try examine(tool, "--fix").exits(0).finds("sources", "warning", "mended")
+    try examine(tool, "--fix").exits(0).finds("sources", "warning", "fixed")
     #expect(mode(of: path) == 0o600)
     #expect(try home.contents(name) == contents)
     let advice = try #require(report.text("sources").firstMatch(of: /shred [^\n]*/)?.output)
@@ -571,7 +571,7 @@ struct DoctorTests {
     // Closing alone would not unlock: a child that another test starts has the file open, too, for a moment.
     flock(descriptor, LOCK_UN)
     close(descriptor)
-    try examine(tool, "--fix").finds("sources", "mended", "warning", "warning", "warning")
+    try examine(tool, "--fix").finds("sources", "fixed", "warning", "warning", "warning")
     #expect(access(lock, F_OK) != 0)
     #expect(try home.contents(".azure/msal_token_cache.json") == Sample.faulty)
     try home.file(".azure/msal_token_cache.json", "{")

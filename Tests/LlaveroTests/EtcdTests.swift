@@ -32,9 +32,8 @@ struct EtcdTests {
     let tool = try Tool()
     let key = try tool.files.file("passphrase", "correct horse")
     let options = [
-      "--store", "etcd", "--endpoints", cluster.endpoints[0], "--prefix",
-      EtcdCluster.prefix + "/\(tool.group)",
-      "--key", "passphrase-fd:3", "--etcd-user", EtcdCluster.user, "--etcd-password", "passphrase-fd:4",
+      "--store", cluster.address("\(EtcdCluster.prefix)/\(tool.group)"), "--key", "passphrase-fd:3",
+      "--etcd-user", EtcdCluster.user, "--etcd-password", "passphrase-fd:4",
     ]
     func run(_ arguments: [String], input: String = "") throws -> Child.Result {
       try tool.shell(
@@ -47,12 +46,11 @@ struct EtcdTests {
   }
 
   @Test(.fault("no right")) func `What is missing or wrong is reported in llavero's name`() throws {
-    try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": nil]).exits(2, code: "endpoints_required")
     let refused = try tool("list", with: ["LLAVERO_ETCD_PASSWORD": "file:" + cluster.keyFile]).exits(
       1, saying: "--etcd-password says where", hiding: "--key says")
     #expect(
       refused.standardError.hasPrefix("llavero: etcd rejected the user name"), "\(refused.standardError)")
-    try tool("list", with: ["LLAVERO_PREFIX": "/elsewhere"]).exits(
+    try tool("list", with: ["LLAVERO_STORE": cluster.address("/elsewhere")]).exits(
       1, saying: "no right to the store's prefix")
     #expect(try tool("list", "--nonsense").standardError.contains("llavero list"))
   }
@@ -60,35 +58,34 @@ struct EtcdTests {
   @Test func `A group is copied from the keyring to etcd, and from there into files`() throws {
     try tool.load(with: keyring)
     let unset: [String: String?] = ["LLAVERO_STORE": nil, "XDG_DATA_HOME": tool.files.path]
-    try tool("copy", "--to-store", "etcd", with: unset).exits(
-      0, showing: "10 records copied into \(tool.group), in etcd+https://", " with the key file:")
-    #expect(try tool("copy", "--to-store", "etcd", "--json", with: unset).json["kept"] == .integer(10))
-    try tool("copy", "--from-store", "etcd", "--to-store", "file", with: unset).exits(0)
+    let etcd = cluster.address()
+    try tool("export", etcd, with: unset).exits(
+      0, showing: "10 records exported into \(tool.group), in etcd+https://", " with the key file:")
+    #expect(try tool("export", etcd, "--json", with: unset).json["kept"] == .integer(10))
+    try tool("import", etcd, "--store", "file", with: unset).exits(0)
     #expect(try tool("export", "--store", "file", with: unset).json == tool.exported(with: keyring))
-    try tool("copy", "--from-store", "etcd", "--to-store", "etcd", with: unset).exits(2)
+    try tool("import", etcd, "--store", etcd, with: unset).exits(2)
   }
 
-  @Test func `One address names the cluster and its prefix, before other settings`() throws {
-    let address = "etcd+\(cluster.endpoints[0])\(EtcdCluster.prefix)/\(tool.group)"
-    let dead: [String: String?] = [
-      "LLAVERO_ENDPOINTS": "https://etcd.invalid", "LLAVERO_PREFIX": "/elsewhere",
-    ]
+  @Test func `One address names the cluster and its prefix, and the command line goes before`() throws {
+    let address = cluster.address("\(EtcdCluster.prefix)/\(tool.group)")
+    let dead: [String: String?] = ["LLAVERO_STORE": "etcd+https://etcd.invalid/elsewhere"]
     #expect(try tool("import", "-", "--store", address, input: Sample.cache, with: dead).status == 0)
-    let named = dead.merging(["LLAVERO_STORE": address]) { $1 }
-    #expect(try tool.json("list", with: named)["records"]?.arrayValue?.count == 10)
+    #expect(try tool.json("list", with: ["LLAVERO_STORE": address])["records"]?.arrayValue?.count == 10)
     // The prefix is another one than that of the other tests.
     #expect(try tool.json("list")["records"]?.arrayValue?.count == 0)
-    try tool("list", "--store", address, "--endpoints", cluster.endpoints[0]).exits(2, saying: "--endpoints")
   }
 
   @Test func `Certificates for etcd alone go before those for everything`() throws {
     let wrong = tool.files.path + "/ca.pem"
     let request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=Other"]
     try Child.output("openssl", request + ["-keyout", "/dev/null", "-out", wrong])
-    try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong]).exits(4)
-    try tool("groups", with: ["LLAVERO_CA_BUNDLE": wrong, "LLAVERO_ETCD_CA": cluster.caBundle]).exits(0)
-    try tool("groups", "--etcd-ca", cluster.caBundle, with: ["LLAVERO_CA_BUNDLE": nil]).exits(0)
-    try tool("groups", "--etcd-ca", wrong).exits(4, saying: "LLAVERO_ETCD_CA", hiding: "LLAVERO_CA_BUNDLE")
+    try tool("list", "--groups", with: ["LLAVERO_CA_BUNDLE": wrong]).exits(4)
+    try tool("list", "--groups", with: ["LLAVERO_CA_BUNDLE": wrong, "LLAVERO_ETCD_CA": cluster.caBundle])
+      .exits(0)
+    try tool("list", "--groups", "--etcd-ca", cluster.caBundle, with: ["LLAVERO_CA_BUNDLE": nil]).exits(0)
+    try tool("list", "--groups", "--etcd-ca", wrong).exits(
+      4, saying: "LLAVERO_ETCD_CA", hiding: "LLAVERO_CA_BUNDLE")
   }
 
   private func examine(_ more: [String: String?] = [:]) throws -> DoctorReport {
@@ -98,7 +95,7 @@ struct EtcdTests {
   @Test func `The doctor reports the cluster's state, and leaves nothing behind`() throws {
     // Below the common prefix, another test's doctor may be at work.
     let prefix = EtcdCluster.prefix + "/doctor"
-    let own: [String: String?] = ["LLAVERO_PREFIX": prefix]
+    let own: [String: String?] = ["LLAVERO_STORE": cluster.address(prefix)]
     try tool.load(with: own)
     let before = try cluster.administrate("get", "--prefix", "--keys-only", prefix + "/")
     let report = try examine(own).exits(0)
@@ -108,7 +105,8 @@ struct EtcdTests {
       ])
     #expect(report.text("etcd").contains("leads: etcd 3.") && report.text("etcd").contains("it may have "))
     #expect(report.states("etcd_watch").first == "ok")
-    #expect(try tool("groups", "--json", with: own).standardOutput.contains("org.llavero.probe") == false)
+    #expect(
+      try tool("list", "--groups", "--json", with: own).standardOutput.contains("org.llavero.probe") == false)
     let after = try cluster.administrate("get", "--prefix", "--keys-only", prefix + "/")
     #expect(!after.contains("org.llavero.probe"), "\(after)")
     #expect(before.contains(tool.group))
@@ -116,22 +114,23 @@ struct EtcdTests {
 
   @Test(.fault("exit 4")) func `A cluster that cannot be reached exits with 4`() throws {
     let dead = "https://127.0.0.1:\(ReservedPort.refusing.number)"
-    try tool("list", "--json", with: ["LLAVERO_ENDPOINTS": dead]).exits(4, code: "unavailable")
+    try tool("list", "--json", with: ["LLAVERO_STORE": cluster.address(at: dead)]).exits(
+      4, code: "unavailable")
   }
 
   @Test(.fault("doctor member", "no right"))
   func `The doctor names an endpoint that does not answer, and rights that are missing`() throws {
     let dead = "https://127.0.0.1:\(ReservedPort.refusing.number)"
-    let one = try examine(["LLAVERO_ENDPOINTS": cluster.endpoints[0] + "," + dead]).exits(0)
+    let one = try examine(["LLAVERO_STORE": cluster.address(at: cluster.endpoints[0], dead)]).exits(0)
     #expect(
       one.findings("etcd").contains {
         $0["state"] == "warning" && $0["message"]?.stringValue?.hasPrefix("\(dead): ") == true
       })
     #expect(!one.text("etcd").contains("No endpoint"))
-    let all = try examine(["LLAVERO_ENDPOINTS": dead]).exits(1)
+    let all = try examine(["LLAVERO_STORE": cluster.address(at: dead)]).exits(1)
     #expect(all.states("etcd").first == "problem")
     #expect(all.text("etcd").hasPrefix("No endpoint of etcd can be reached."))
-    let refused = try examine(["LLAVERO_PREFIX": "/elsewhere"]).exits(1)
+    let refused = try examine(["LLAVERO_STORE": cluster.address("/elsewhere")]).exits(1)
     #expect(refused.text("etcd_rights").contains("grant-permission"))
   }
 
@@ -161,11 +160,16 @@ struct EtcdTests {
 }
 
 extension EtcdCluster {
+  /// The address of a store here.
+  func address(_ prefix: String = EtcdCluster.prefix, at endpoints: String...) -> String {
+    let hosts = (endpoints.isEmpty ? self.endpoints : endpoints).map { $0.dropFirst("https://".count) }
+    return "etcd+https://\(hosts.joined(separator: ","))\(prefix)"
+  }
+
   /// The tool's settings for a store here.
   var settings: [String: String?] {
     [
-      "LLAVERO_STORE": "etcd", "LLAVERO_ENDPOINTS": endpoints.joined(separator: ","),
-      "LLAVERO_PREFIX": Self.prefix, "LLAVERO_KEY": "file:" + keyFile, "LLAVERO_ETCD_USER": Self.user,
+      "LLAVERO_STORE": address(), "LLAVERO_KEY": "file:" + keyFile, "LLAVERO_ETCD_USER": Self.user,
       "LLAVERO_ETCD_PASSWORD": "file:" + passwordFile, "LLAVERO_CA_BUNDLE": caBundle,
     ]
   }

@@ -7,10 +7,8 @@ struct GraphTests {
 
   init() throws { tool = try Tool.signedIn() }
 
-  @Test func `me shows the user`() throws {
-    let result = try tool("me").exits(0)
-    #expect(result.standardOutput.contains(/userPrincipalName +alice@contoso.test\n/))
-    let user = try tool.json("me", "--select", "displayName")
+  @Test func `get shows the selected properties`() throws {
+    let user = try tool.json("get", "/me", "--select", "displayName")
     #expect(user["displayName"]?.stringValue?.isEmpty == false)
     #expect(lab.requests(to: .graph).last?.query["$select"] == "displayName")
   }
@@ -109,8 +107,8 @@ struct GraphTests {
       LabFault(
         .graph, headers: ["Content-Type": "application/json"],
         body: #"{"id": "1", "a\u001b[31m\u202eb": "value", "c": ["\u001b[2J"]}"#))
-    let result = try tool("me").exits(0, showing: "value")
-    #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
+    let result = try tool.onTerminal("get", "/me").exits(0, saying: "value")
+    #expect(!result.text.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 
   @Test func `get reports on standard error that a new token could not be stored, also with --json`() throws {
@@ -129,15 +127,15 @@ struct GraphTests {
     try tool("get", "/me/nothing").exits(1, saying: "request ")
     #expect(try tool("get", "https://example.com/me").status == 2)
     #expect(try tool("get", "/me", with: ["LLAVERO_GRAPH_URL": nil]).status == 2)
-    #expect(try tool("me", with: ["LLAVERO_GRAPH_URL": "http://localhost"]).status == 2)
+    #expect(try tool("get", "/me", with: ["LLAVERO_GRAPH_URL": "http://localhost"]).status == 2)
     lab.inject(LabFault(.graph, count: 3, connection: .drop))
-    #expect(try tool("me").status == 4)
+    #expect(try tool("get", "/me").status == 4)
     lab.clearFaults()
     lab.inject(LabFault(.graph, status: 401, body: "{}"))
-    try tool("me").exits(3, saying: "llavero login")
+    try tool("get", "/me").exits(3, saying: "llavero login")
     let details = #"[{"code":"x","target":"mail","message":"Taken."},{"message":"Too long."}]"#
     lab.inject(
       LabFault(.graph, status: 400, body: #"{"error":{"code":"c","message":"No.","details":\#(details)}}"#))
-    try tool("me").exits(1, saying: "No. (c): mail: Taken.; Too long.")
+    try tool("get", "/me").exits(1, saying: "No. (c): mail: Taken.; Too long.")
   }
 }

@@ -25,9 +25,9 @@ struct InspectionTests {
     try one.run(["list", "--groups", "--group", one.group]).exits(2, saying: "omit --group")
   }
 
-  @Test func `accounts lists accounts, their tenants and ids`() throws {
+  @Test func `status without a client lists accounts, their tenants and ids`() throws {
     try tool.load()
-    let output = try tool.json("accounts")
+    let output = try tool.json("status")
     #expect(output.keys == ["accounts", "group", "problems"])
     #expect(output["group"] == .string(tool.group))
     let accounts = try #require(output["accounts"])
@@ -37,19 +37,9 @@ struct InspectionTests {
     #expect(
       accounts[0]?["tenant_profiles"]?[0]?.keys
         == ["is_home_tenant", "local_account_id", "name", "tenant_id", "username"])
-    let table = try tool("accounts").standardOutput
+    let table = try tool("status").standardOutput
     #expect(table.contains("bob@contoso.example    Somebody  1        own     login"))
     #expect(table.contains(Sample.bob))
-  }
-
-  @Test func `accounts --client lists only accounts signed in to that client`() throws {
-    try tool.load()
-    _ = try tool("clear", "--client", Sample.mail, "--account", Sample.bob, "--yes")
-    #expect(
-      try tool.json("accounts", "--client", Sample.mail)["accounts"]?.strings("home_account_id")
-        == [Sample.alice])
-    #expect(try tool.json("accounts", "--client", Sample.calendar)["accounts"] == .array([]))
-    #expect(try tool.json("accounts")["accounts"]?.arrayValue?.count == 2)
   }
 
   @Test func `list shows every record and the state of tokens`() throws {
@@ -130,10 +120,8 @@ struct InspectionTests {
   }
 
   @Test func `An empty group is not an error`() throws {
-    for (command, key) in [("accounts", "accounts"), ("list", "records")] {
-      try tool(command).exits(0, printing: "", saying: tool.group)
-      #expect(try tool.json(command)[key] == .array([]))
-    }
+    try tool("list").exits(0, printing: "", saying: tool.group)
+    #expect(try tool.json("list")["records"] == .array([]))
     #expect(try tool.exported() == .object([:]))
   }
 

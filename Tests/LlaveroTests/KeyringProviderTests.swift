@@ -13,14 +13,16 @@ struct KeyringProviderTests {
   func `A keyring that asks for each item exits with 3, and its setting is named`() throws {
     let prompt = FakeService.Answer.reply([.objectPaths([]), .objectPath(FakeService.prompt)])
     let service = try FakeService(["SearchItems": locked, "Unlock": prompt])
-    try Tool(on: service.keyring).run(["groups", "--allow-plain-session"])
+    try Tool(on: service.keyring).run(["list", "--groups", "--allow-plain-session"])
       .exits(3, saying: "ConfirmAccessItem", "--unlock")
   }
 
-  @Test(.fault("confirm access")) func `The doctor reports a keyring that asks for each item`() throws {
+  @Test(.fault("confirm access"), .fault("session keys"))
+  func `The doctor tries another session, and reports a keyring that asks for each item`() throws {
+    let created = FakeService.Answer.reply([.objectPath(Self.item), .objectPath("/")])
     let service = try FakeService([
       "Collections": .reply([.variant(.objectPaths([FakeService.collection]))]),
-      "CreateItem": .reply([.objectPath(Self.item), .objectPath("/")]),
+      "CreateItem": .inTurn(.error("org.qtproject.QtDBus.Error.InvalidObjectPath"), then: created),
       "GetAll": .item(["Uuid": "1"]),
       "SetSecret": .reply([]), "Delete": .reply([.objectPath("/")]),
       "GetSecrets": .reply([
@@ -35,17 +37,17 @@ struct KeyringProviderTests {
               ]))
           ])
       ]),
-      // Those of other collections, the probe's, another program's, twice that of what is gone, and those of the groups.
-      "SearchItems": .inTurn(
-        none,
-        then: .inTurn(
-          unlocked, then: .inTurn(locked, then: .inTurn(none, then: .inTurn(none, then: locked))))),
+      // Those of other collections, what a failed call made, the probe's, another program's, twice that of what is gone,
+      // and those of the groups.
+      "SearchItems": [none, unlocked, unlocked, locked, none, none].reversed()
+        .reduce(locked) { .inTurn($1, then: $0) },
       "Unlock": .reply([.objectPaths([]), .objectPath(FakeService.prompt)]),
     ])
     let result = try Tool(on: service.keyring).run(["doctor", "--allow-plain-session"])
     let lines = result.standardOutput.split(separator: "\n")
     let probe = try #require(lines.firstIndex { $0.contains("asks each time") }, "\(result.standardOutput)")
     #expect(lines[probe + 1].contains("ConfirmAccessItem"))
+    #expect(service.calls.count { $0 == "Delete" } == 2)
     #expect(lines.contains { $0.hasPrefix("warning") && $0.contains("before a program may read") })
   }
 
@@ -53,8 +55,9 @@ struct KeyringProviderTests {
   func `KWallet without a display makes --unlock exit with 5, with the reason`() throws {
     let tool = try Tool(on: PrivateKeyring(provider: .kwallet))
     try tool.keyring.restartDaemon(unlocked: false)
-    try tool.run(["groups", "--unlock"]).exits(5, saying: "cannot ask for its password: there is no display")
-    #expect(try tool.run(["groups"]).status == 3)
+    try tool.run(["list", "--groups", "--unlock"]).exits(
+      5, saying: "cannot ask for its password: there is no display")
+    #expect(try tool.run(["list", "--groups"]).status == 3)
   }
 
   @Test(
@@ -67,21 +70,21 @@ struct KeyringProviderTests {
   @Test(.fault("quiet end"))
   func `A keyring that ends while a session is opened leaves only the tool's message`() throws {
     let service = try FakeService(["OpenSession": .error("org.freedesktop.DBus.Error.NoReply")])
-    let result = try Tool(on: service.keyring).run(["groups"]).exits(1)
+    let result = try Tool(on: service.keyring).run(["list", "--groups"]).exits(1)
     #expect(result.standardError.hasPrefix("llavero: ") && !result.standardError.contains("CRITICAL"))
   }
 
   @Test(
     .fault("empty items"),
-    arguments: [["clear", "--all", "--yes"], ["clear", "--damaged"], ["doctor", "--fix"]])
+    arguments: [["clear", "--all", "--yes"], ["doctor", "--fix"]])
   func `A group with only an empty item left can be removed`(command: [String]) async throws {
     // The doctor opens several sessions, after which gnome-keyring 42.1 may end by itself; the bus starts it again.
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try await tool.create(shard: "0123456789abcdef", secret: "")
-    #expect(try tool("groups").standardOutput.contains(tool.group))
+    #expect(try tool("list", "--groups").standardOutput.contains(tool.group))
     try tool.run(command[0] == "doctor" ? command : tool.inGroup(command)).exits(0)
     #expect(try await tool.items().isEmpty)
-    #expect(try !tool("groups").standardOutput.contains(tool.group))
+    #expect(try !tool("list", "--groups").standardOutput.contains(tool.group))
   }
 
   @Test(
@@ -112,6 +115,10 @@ struct KeyringProviderTests {
     }
     let count = try await labels().count
     #expect(count > 0)
+    // Where the keys of a session differ, reading opens another, and KWallet would refuse an item.
+    _ = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.secrets(of: connection.items(of: collection, cancellable), cancellable)
+    }
     let others = ["Another program's", "Llavero: \(tool.group) (01234567)", "Llavero: notes"]
     for label in others {
       _ = try await client.create(
@@ -136,8 +143,48 @@ struct KeyringProviderTests {
     let service = try FakeService(
       ["ReadAlias": .reply([.objectPath("/")])], names: ["org.freedesktop.secrets", name])
     let tool = try Tool(on: service.keyring)
-    try tool.run(["groups", "--allow-plain-session"]).exits(1, saying: message, advice)
+    try tool.run(["list", "--groups", "--allow-plain-session"]).exits(1, saying: message, advice)
     try tool.examine(["--allow-plain-session"]).finds("collection", "problem", saying: message, advice)
+  }
+
+  @Test(.fault("no collection"))
+  func `A keyring without a collection makes one with --unlock, which says what it waits for`() throws {
+    let service = try FakeService([
+      "ReadAlias": .reply([.objectPath("/")]), "SearchItems": none,
+      "CreateCollection": .reply([.objectPath("/"), .objectPath(FakeService.prompt)]),
+    ])
+    let tool = try Tool(on: service.keyring)
+    let arguments = ["list", "--groups", "--allow-plain-session"]
+    try tool.run(arguments).exits(1, saying: "no collection named default", "--unlock")
+    #expect(!service.calls.contains("CreateCollection"))
+    service.setAnswer(
+      "Prompt",
+      .computed { [weak service] _ in
+        service?.setAnswer("ReadAlias", .reply([.objectPath(FakeService.collection)]))
+        return .completion(.objectPath(FakeService.collection))
+      })
+    for arguments in [arguments, ["doctor", "--allow-plain-session"]] {
+      service.setAnswer("ReadAlias", .reply([.objectPath("/")]))
+      let result = try tool.run(arguments + ["--unlock"])
+      #expect(result.standardError.contains("asks for the password of a new collection"))
+      #expect(result.standardError.contains("Ctrl-C ends that"))
+      #expect(!(result.standardOutput + result.standardError).contains("no collection"))
+    }
+    #expect(service.calls.count { $0 == "CreateCollection" } == 2)
+  }
+
+  @Test(.fault("prompt hangs"))
+  func `--unlock names the collection whose password it waits for`() throws {
+    let service = try FakeService([
+      "Locked": .reply([.variant(.boolean(true))]), "SearchItems": none,
+      "Unlock": .reply([.objectPaths([]), .objectPath(FakeService.prompt)]),
+      "Prompt": .computed { _ in .completion(.objectPaths([FakeService.collection])) },
+    ])
+    let tool = try Tool(on: service.keyring)
+    let arguments = ["list", "--groups", "--allow-plain-session", "--unlock"]
+    let error = try tool.run(arguments).standardError
+    #expect(error.hasPrefix("The keyring asks for the password of Fake, in a window of its own."), "\(error)")
+    #expect(try !tool.run(arguments + ["--quiet"]).standardError.contains("asks for"))
   }
 
   @Test(.fault("KeePassXC saves"))
@@ -180,7 +227,7 @@ struct KeyringProviderTests {
     let keyring = try PrivateKeyring(startingDaemon: false)
     let tool = try Tool(on: keyring)
     let missing = tool.files.path + "/missing"
-    try tool.run(["groups"], with: ["XDG_RUNTIME_DIR": missing])
+    try tool.run(["list", "--groups"], with: ["XDG_RUNTIME_DIR": missing])
       .exits(1, saying: "XDG_RUNTIME_DIR names \(missing), which does not exist", "Unset XDG_RUNTIME_DIR")
     try tool.examine(with: ["XDG_RUNTIME_DIR": missing])
       .finds("lock_directory", "problem", saying: missing, "does not exist")

@@ -128,7 +128,7 @@ struct LendTests {
     let lending = try LendingTool(tool, ["--scope", "https://graph.microsoft.com/User.Read"])
     let from = ["--from", "unix:" + lending.socket]
     for command in [
-      ["token"], ["me"], ["get", "/me"], ["token", "--scope", "https://graph.microsoft.com/User.Read"],
+      ["token"], ["get", "/me"], ["token", "--scope", "https://graph.microsoft.com/User.Read"],
     ] {
       try tool.run(command + from).exits(0)
     }

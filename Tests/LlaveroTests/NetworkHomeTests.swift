@@ -46,7 +46,7 @@ struct NetworkHomeTests {
     for name in ["bob", "rob", "job"] {
       let cache = Sample.cache.replacing("bob@contoso", with: "\(name)@contoso")
       try tool(["import", "-"], input: cache, with: environment).exits(0)
-      try tool("accounts", with: environment).exits(0, showing: "@contoso.example")
+      try tool("status", with: environment).exits(0, showing: "@contoso.example")
     }
   }
 }

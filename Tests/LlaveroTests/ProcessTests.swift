@@ -104,6 +104,28 @@ struct ProcessTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
   }
 
+  @Test(.fault("two lock directories"), .enabled(if: mayMount, "No mount namespace can be made."))
+  func `Another runtime directory than that of the logins is reported, and leads to their bus`() throws {
+    let tool = try Tool(on: PrivateKeyring(isActivatable: true))
+    let setUp = "mount -t tmpfs none /run && mkdir -p /run/user/0 && touch /run/user/0/bus"
+    func run(_ command: String, _ changes: [String: String?]) throws -> String {
+      let result = try Child.run(
+        "unshare", Self.namespace + ["sh", "-c", "\(setUp) && exec \(Tool.path) \(command)"],
+        environment: tool.environment(with: changes))
+      return result.standardOutput + result.standardError
+    }
+    let elsewhere = "programs of a login use /run/user/0/llavero"
+    #expect(try run("doctor", [:]).contains(elsewhere))
+    let noBus: [String: String?] = ["XDG_RUNTIME_DIR": nil, "DBUS_SESSION_BUS_ADDRESS": nil]
+    let report = try run("doctor", noBus)
+    #expect(!report.contains(elsewhere) && report.contains("Locks work in /run/user/0/llavero"), "\(report)")
+    let advice = "Use the bus of your session: export XDG_RUNTIME_DIR=/run/user/0"
+    #expect(report.contains(advice), "\(report)")
+    #expect(try run("list", noBus).contains(advice))
+    let broken = noBus.merging(["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]) { $1 }
+    #expect(try run("list", broken).contains("unset DBUS_SESSION_BUS_ADDRESS; export XDG_RUNTIME_DIR=/run/"))
+  }
+
   private static let namespace = ["--user", "--map-root-user", "--mount"]
   private static let mayMount =
     (try? Child.run("unshare", namespace + ["mount", "-t", "tmpfs", "none", "/proc"]).status) == 0
@@ -148,8 +170,8 @@ struct ProcessTests {
   @Test(.fault("few fds")) func `Too few descriptors are an error, not a crash`() throws {
     let tool = try Tool(settings: unreachable)
     let commands = [
-      "list", "groups", "accounts", "export", "import -", "clear --all --yes", "doctor", "sources",
-      "adopt --all --yes", "status", "token", "login --device-code", "logout", "me", "get /me",
+      "list", "list --groups", "export", "import -", "clear --all --yes", "doctor", "adopt",
+      "adopt --all --yes", "status", "token", "login --device-code", "logout", "get /me",
       "list --store file --key passphrase-fd:0",
     ]
     for limit in 3...60 {
@@ -205,7 +227,7 @@ struct ProcessTests {
     let tool = try Tool.atLab()
     // Swift's runtime opens one before the tool can check.
     try tool.shell(
-      #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" me && exec "$0" token --force-refresh"#
+      #"ulimit -n $(($(ls /proc/$$/fd | wc -l) + 53)); "$0" login && "$0" get /me && exec "$0" token --force-refresh"#
     ).exits(0)
   }
 
@@ -237,7 +259,7 @@ struct ProcessTests {
       #expect(error?["message"]?.stringValue?.contains("refuses to encrypt") == true)
       #expect(error?["advice"]?.stringValue?.contains("--allow-plain-session") == true)
     }
-    try tool.run(["export", "--to", "azure-identity-python", "--json"])
+    try tool.run(["export", "azure-identity-python", "--json"])
       .exits(1, saying: "--allow-plain-session")
     #expect(Set(service.calls).isSubset(of: ["OpenSession", "Close"]), "\(service.calls)")
     let allowed = try tool("import", "-", "--allow-plain-session", input: Sample.cache)

@@ -17,9 +17,9 @@ struct ProviderStoryTests {
     #expect(try run("status").contains(Tool.alice))
     let exported = try run("export")
     #expect(try run("clear", "--all", "--yes").contains("removed"))
-    #expect(try !run("groups").contains(tool.group))
+    #expect(try !run("list", "--groups").contains(tool.group))
     _ = try run("import", "-", input: exported)
-    #expect(try run("accounts").contains(Tool.alice))
+    #expect(try run("status").contains(Tool.alice))
     _ = try run("clear", "--all", "--yes")
   }
 
@@ -29,7 +29,6 @@ struct ProviderStoryTests {
     let cache = Sample.cache((0..<100).map { Sample.account("\($0).t", "u\($0)@contoso.com") })
     let options = ["--json"] + (provider.promptsForWrites ? ["--unlock"] : [])
     try tool(["import", "-"] + options, input: cache).required()
-    let accounts = try tool(["accounts"] + options).required().json
-    #expect(accounts["accounts"]?.arrayValue?.count == 100)
+    #expect(try tool(["list"] + options).required().json["records"]?.arrayValue?.count == 100)
   }
 }

@@ -42,7 +42,7 @@ struct SandboxTests {
   }
 
   private func opens(_ application: String, key: String = "portal") throws -> Bool {
-    let result = try run(application, ["accounts"], key: key)
+    let result = try run(application, ["list"], key: key)
     return result.status == 0 && result.standardOutput.contains("\(application)@contoso.example")
   }
 
@@ -66,7 +66,7 @@ struct SandboxTests {
   @Test(.fault("swapped files"))
   func `Two applications with one group have two stores, and neither opens the other's`() throws {
     try load(one)
-    #expect(try run(two, ["accounts"]).standardOutput.contains("contoso") == false)
+    #expect(try run(two, ["list"]).standardOutput.contains("contoso") == false)
     try load(two)
     #expect(try opens(one) && opens(two))
 
@@ -75,14 +75,14 @@ struct SandboxTests {
     let aside = tool.files.path + "/aside"
     try FileManager.default.moveItem(atPath: root(two), toPath: aside)
     try FileManager.default.copyItem(atPath: root(one), toPath: root(two))
-    for arguments in [["accounts"], ["import", "-"], ["clear", "--all", "--yes"], ["rekey"]] {
+    for arguments in [["list"], ["import", "-"], ["clear", "--all", "--yes"], ["rekey"]] {
       let error = try problem(run(two, arguments + ["--json"], input: Sample.cache))
       #expect(error?["code"]?.stringValue == "wrong_key")
       #expect(error?["advice"]?.stringValue?.contains("Another application made it") == true)
     }
     #expect(try contents(root(two)) == ones)
     // A program outside of all sandboxes asks for another secret as well.
-    #expect(try problem(run(nil, ["accounts", "--json"], on: one))?["code"]?.stringValue == "wrong_key")
+    #expect(try problem(run(nil, ["list", "--json"], on: one))?["code"]?.stringValue == "wrong_key")
     #expect(try contents(root(one)) == ones)
     #expect(try opens(one))
     try FileManager.default.removeItem(atPath: root(two))
@@ -95,11 +95,11 @@ struct SandboxTests {
   func `A locked keyring is an error, and after its restart the store opens`() throws {
     try load(one)
     try tool.keyring.lockCollection()
-    let locked = try problem(run(one, ["accounts", "--json"]))
+    let locked = try problem(run(one, ["list", "--json"]))
     #expect(locked?["code"]?.stringValue == "unavailable")
     #expect(locked?["advice"]?.stringValue?.contains("Unlock the keyring") == true)
     tool.keyring.killDaemon()
-    #expect(try problem(run(one, ["accounts", "--json"]))?["code"]?.stringValue == "unavailable")
+    #expect(try problem(run(one, ["list", "--json"]))?["code"]?.stringValue == "unavailable")
     try tool.keyring.startDaemon()
     #expect(try opens(one))
   }
@@ -148,7 +148,7 @@ struct SandboxTests {
     #expect(try opens(one, key: key))
     #expect(try run(one, ["rekey", "--new-key", "portal"], key: key).status == 0)
     #expect(try opens(one))
-    let error = try problem(run(one, ["accounts", "--json"], key: key))
+    let error = try problem(run(one, ["list", "--json"], key: key))
     #expect(error?["advice"]?.stringValue?.contains("--key portal") == true)
   }
 }

@@ -61,7 +61,7 @@ struct ServiceCredentialTests {
     ]
     let cache = try tool.files.file("cache.json", Sample.cache)
     #expect(try tool.run(["import", cache], with: inService).status == 0)
-    #expect(try tool.run(["accounts"], with: inService).standardOutput.contains("bob@contoso.example"))
+    #expect(try tool.run(["list"], with: inService).standardOutput.contains("bob@contoso.example"))
     // Inside of the service the store is tried, and the configuration written.
     try tool.run(
       ["setup", "--client", "c", "--store", "file", "--key", "credential:llavero"], with: inService

@@ -7,12 +7,12 @@ struct SettingsTests {
   init() throws { tool = try Tool() }
 
   /// Asks with this configuration file; `group` is an environment variable and no option.
-  private func accounts(
+  private func list(
     _ configuration: String?, variable: String? = nil, _ arguments: String...
   ) throws -> Child.Result {
     if let configuration { try tool.configure(configuration) }
     return try tool.run(
-      ["accounts", "--json"] + arguments,
+      ["list", "--json"] + arguments,
       with: ["XDG_CONFIG_HOME": tool.files.path, "LLAVERO_GROUP": variable])
   }
 
@@ -23,16 +23,16 @@ struct SettingsTests {
 
   @Test func `The command line goes before the environment, and that before the file`() throws {
     let file = "# Ours\n[llavero]\ngroup = com.example.file\n"
-    #expect(try group(accounts(nil)) == KeychainGroup.default.name)
-    #expect(try group(accounts(file)) == "com.example.file")
-    #expect(try group(accounts(file, variable: "com.example.variable")) == "com.example.variable")
+    #expect(try group(list(nil)) == KeychainGroup.default.name)
+    #expect(try group(list(file)) == "com.example.file")
+    #expect(try group(list(file, variable: "com.example.variable")) == "com.example.variable")
     #expect(
-      try group(accounts(file, variable: "com.example.variable", "--group", "com.example.option"))
+      try group(list(file, variable: "com.example.variable", "--group", "com.example.option"))
         == "com.example.option")
   }
 
   @Test func `An empty setting counts as not set`() throws {
-    #expect(try group(accounts("[llavero]\ngroup =\n", variable: "")) == KeychainGroup.default.name)
+    #expect(try group(list("[llavero]\ngroup =\n", variable: "")) == KeychainGroup.default.name)
   }
 
   @Test(.fault("odd setting"))
@@ -59,8 +59,15 @@ struct SettingsTests {
       "[llavero]\nscope = Mail.Read #ours", "[llavero]\ntenant = contoso.com\t# theirs",
     ])
   func `An invalid configuration exits with 2, and the message names the file`(text: String) throws {
-    let error = try accounts(text).exits(2, printing: "", code: "invalid_configuration").error
+    let error = try list(text).exits(2, printing: "", code: "invalid_configuration").error
     #expect(error?["message"]?.stringValue?.contains(tool.files.path + "/llavero/config") == true)
+    // What GLib says calls the file a key file, which is another thing here.
+    #expect(error.map { !"\($0)".contains("ey file") } == true)
+  }
+
+  @Test(.fault("bad setting"))
+  func `A configuration without a group is answered with its form`() throws {
+    try list("client = abc").exits(2, saying: "[llavero] stands above the settings")
   }
 
   @Test(.fault("config is pipe")) func `A configuration that is not a regular file exits with 2`() throws {
@@ -69,12 +76,12 @@ struct SettingsTests {
     for make in [{ mkfifo(path, 0o600) }, { symlink("/dev/zero", path) }, { mkdir(path, 0o700) }] {
       remove(path)
       #expect(make() == 0)
-      try accounts(nil).exits(2, saying: path)
+      try list(nil).exits(2, saying: path)
     }
   }
 
   @Test func `An invalid variable is named`() throws {
-    try accounts(nil, variable: "no group").exits(2, saying: "LLAVERO_GROUP")
+    try list(nil, variable: "no group").exits(2, saying: "LLAVERO_GROUP")
   }
 
   @Test(.fault("bad HOME"))
@@ -86,7 +93,7 @@ struct SettingsTests {
     }
     for home in ["/dev/null", tool.files.path + "/none", ""] {
       #expect(try run(home, "list").status == 0)
-      #expect(try run(home, "sources").status == 0)
+      #expect(try run(home, "adopt").status == 0)
     }
     #expect(try run("/dev/null", "list", "--store", "file").status == 0)
   }
@@ -141,14 +148,14 @@ struct SettingsTests {
     try run(["import", "-", "--store", "file:\(tool.files.path)/store"]).exits(0)
   }
 
-  @Test(arguments: ["10", "m", "-5m", "5d", "1.5h", "99999999999s"])
+  @Test(.fault("no unit"), arguments: ["10", "m", "-5m", "5d", "1.5h", "99999999999s"])
   func `A span of time has a number and a unit`(_ validity: String) throws {
     try tool.run(["token", "--min-validity=\(validity)"]).exits(2, saying: "such as 10m")
   }
 
   @Test func `Help needs no configuration`() throws {
     try tool.configure("[llavero]\nstore = papyrus")
-    try tool.run(["accounts", "--help"], with: ["XDG_CONFIG_HOME": tool.files.path]).exits(0)
+    try tool.run(["list", "--help"], with: ["XDG_CONFIG_HOME": tool.files.path]).exits(0)
   }
 }
 

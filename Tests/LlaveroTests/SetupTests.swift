@@ -38,8 +38,12 @@ struct SetupTests {
       #expect(mode(of: file) == 0o600)
     }
     #expect(try Data(contentsOf: URL(filePath: key)).count == 32)
+    // A dry run names only a key file that it would make.
+    try setup("--store", "file", "--dry-run", with: Self.noBus).exits(0, hiding: "would be made")
+    try setup("--store", "file", "--key", "file:\(key).new", "--dry-run", with: Self.noBus)
+      .exits(0, showing: "The key file \(key).new would be made.")
     // From then on the other commands work without an option, and the probe has left nothing.
-    try tool.run(["groups"], with: Self.noBus).exits(0, printing: "")
+    try tool.run(["list", "--groups"], with: Self.noBus).exits(0, printing: "")
     // Again, nothing changes.
     let before = configuration
     #expect(try setup(with: Self.noBus).status == 0)
@@ -54,8 +58,8 @@ struct SetupTests {
     let settings = try setup(
       "--dry-run", "--json",
       with: [
-        "LLAVERO_STORE": "etcd", "LLAVERO_KEY": "file:\(key)", "LLAVERO_PREFIX": "/ours",
-        "LLAVERO_ENDPOINTS": "https://etcd.example.com:2379", "LLAVERO_GROUP": "com.example.mail",
+        "LLAVERO_STORE": "etcd+https://etcd.example.com:2379/ours", "LLAVERO_KEY": "file:\(key)",
+        "LLAVERO_GROUP": "com.example.mail",
         "LLAVERO_ETCD_USER": "cache", "LLAVERO_ETCD_PASSWORD": "file:/etc/password",
         "LLAVERO_ETCD_CA": "etcd.pem",
       ]
@@ -279,14 +283,9 @@ struct SetupTests {
     #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config/llavero/key"))
   }
 
-  @Test(.fault("setup step")) func `Without an endpoint of etcd no key is made`() throws {
-    try setup("--store", "etcd", "--client", "c").exits(2, saying: "has no endpoint", hiding: "stays")
-    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config/llavero/key"))
-  }
-
   @Test(arguments: [
     ["--store", "file", "--key", "file:relative"], ["--store", "keyring", "--key", "keyring"],
-    ["--store", "papyrus"], ["--authority", "http://login.example.com/common"],
+    ["--store", "papyrus"], ["--store", "etcd"], ["--authority", "http://login.example.com/common"],
     ["--store", "keyring", "--client", "c # mine"],
   ])
   func `Invalid options exit with 2`(_ arguments: [String]) throws {

@@ -143,14 +143,14 @@ struct TokenTests {
         .exits(status, code: code, sourceLocation: sourceLocation)
     }
     let renewal = ["token", "--force-refresh"]
-    for command in ["login", "logout", "token", "status", "me"] {
-      if command != "status" { try expect(2, "no_client", [command], ["LLAVERO_CLIENT_ID": nil]) }
-      try expect(2, "invalid_authority", [command], ["LLAVERO_AUTHORITY": "http://localhost/common"])
+    for command in [["login"], ["logout"], ["token"], ["status"], ["get", "/me"]] {
+      if command != ["status"] { try expect(2, "no_client", command, ["LLAVERO_CLIENT_ID": nil]) }
+      try expect(2, "invalid_authority", command, ["LLAVERO_AUTHORITY": "http://localhost/common"])
     }
     try expect(2, "invalid_configuration", renewal, ["LLAVERO_CA_BUNDLE": "/proc/nonexistent"])
     try expect(2, "invalid_parameter", renewal + ["--scope", "openid"])
     try expect(3, "not_signed_in", ["token", "--account", "bob@contoso.test"])
-    try expect(3, "not_signed_in", ["me", "--account", "bob@contoso.test"])
+    try expect(3, "not_signed_in", ["get", "/me", "--account", "bob@contoso.test"])
 
     lab.inject(LabFault(.token, count: 8, status: 503))
     try expect(4, "server_error", renewal + ["--scope", "Files.Read"])
@@ -208,8 +208,8 @@ struct TokenTests {
 
   @Test(.fault("other client"))
   func `An account of another client in the group is mentioned in the error`() throws {
-    for command in ["token", "status", "me"] {
-      try tool(command, "--client", Sample.calendar)
+    for command in [["token"], ["status"], ["get", "/me"]] {
+      try tool(command + ["--client", Sample.calendar])
         .exits(
           3, saying: "signed in for other apps of this group, not for this client",
           "llavero login --client \(Sample.calendar)")
@@ -252,7 +252,9 @@ struct TokenTests {
     try tool.files.file("libsoup-3.0.so.0", "no library")
     let broken = ["LD_LIBRARY_PATH": tool.files.path]
     #expect(try tool.run(["token"], with: broken).status == 0)
-    let commands = [["token", "--force-refresh"], ["login"], ["lend", "--scope", "User.Read"], ["me"]]
+    let commands = [
+      ["token", "--force-refresh"], ["login"], ["lend", "--scope", "User.Read"], ["get", "/me"],
+    ]
     for command in commands {
       let result = try tool.run(command, with: broken)
       #expect(result.status == 1 || result.status == 4, "\(command) \(result)")
@@ -280,7 +282,7 @@ struct TokenTests {
   @Test func `Only token prints a secret`() throws {
     let before = try tool.exported().secrets
     try #require(before.count >= 3)
-    var outputs = try [["status"], ["me"], ["get", "/me"], ["logout", "--browser"]].flatMap { command in
+    var outputs = try [["status"], ["get", "/me"], ["logout", "--browser"]].flatMap { command in
       let result = try tool.run(command).exits(0)
       return [result.standardOutput, result.standardError]
     }

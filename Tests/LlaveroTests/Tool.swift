@@ -142,7 +142,7 @@ struct Tool: Sendable {
 
   func inGroup(_ arguments: [String]) -> [String] {
     let isNamed =
-      (settings["LLAVERO_GROUP"] ?? nil) != nil || ["groups", "sources", "doctor"].contains(arguments.first)
+      (settings["LLAVERO_GROUP"] ?? nil) != nil || arguments.first == "doctor"
       || arguments.contains("--groups")
     return isNamed ? arguments : arguments + ["--group", group]
   }

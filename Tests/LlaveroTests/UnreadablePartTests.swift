@@ -25,8 +25,8 @@ struct UnreadablePartTests {
     .fault("all unreadable"),
     arguments: [
       ["token"], ["status"], ["logout"], ["logout", "--all"], ["logout", "--browser"], ["login"],
-      ["login", "--device-code"], ["me"], ["token", "--account", "alice@contoso.example"],
-      ["token", "--account", Sample.alice], ["accounts"], ["clear", "--yes"],
+      ["login", "--device-code"], ["get", "/me"], ["token", "--account", "alice@contoso.example"],
+      ["token", "--account", Sample.alice], ["clear", "--yes"],
       ["clear", "--account", Sample.alice, "--yes"],
     ])
   func `A group without readable entries is damaged, not signed out`(_ command: [String]) async throws {

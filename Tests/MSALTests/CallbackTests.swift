@@ -147,7 +147,8 @@ extension ApplicationTests {
       }
       #expect(
         messages.contains { $0.text.contains(" - \(id.uuidString.lowercased())] The server responded.") })
-      #expect(messages.allSatisfy { $0.text.contains(#/^MSAL [0-9.]+ Linux \[\d{4}-[-0-9T:Z]+[\] ]/#) })
+      #expect(
+        messages.allSatisfy { $0.text.contains(#/^MSAL [0-9.]+(?:~dev\S*)? Linux \[\d{4}-[-0-9T:Z]+[\] ]/#) })
       for message in messages {
         #expect(message.level != .nothing && !message.containsPII)
         #expect(!message.text.contains("made-up") && !message.text.contains("alice"))

@@ -12,9 +12,9 @@ struct MalformedAnswerTests {
       "Collections": .property(.string("none")),
     ])
     let client = service.client()
-    await expectFailure(.malformedAnswer("ReadAlias")) { try await client.collection() }
-    await expectFailure(.malformedAnswer("SearchItems")) { try await client.search([:]) }
-    await expectFailure(.malformedAnswer("Collections")) { try await client.collections() }
+    await expectFailure(.malformedResponse("ReadAlias")) { try await client.collection() }
+    await expectFailure(.malformedResponse("SearchItems")) { try await client.search([:]) }
+    await expectFailure(.malformedResponse("Collections")) { try await client.collections() }
   }
 
   @Test(
@@ -33,7 +33,7 @@ struct MalformedAnswerTests {
     service.setAnswer("Locked", .reply(answer.value))
     service.setAnswer("SearchItems", .found())
     // GDBus checks the reply to the method Get, this project that its value is a boolean.
-    let malformed = SecretServiceError.malformedAnswer(answer.name == "a text" ? "Locked" : "Get")
+    let malformed = SecretServiceError.malformedResponse(answer.name == "a text" ? "Locked" : "Get")
     await #expect(throws: malformed) { try await client.isLocked(collection) }
     await #expect(throws: malformed) { try await client.collection() }
     await #expect(throws: malformed) { try await client.search([:], in: collection) }
@@ -48,7 +48,7 @@ struct MalformedAnswerTests {
     for locked in [["Locked": Variant.string("false")], [:]] {
       let others: [String: Variant] = ["Attributes": .dictionary([:]), "Label": .string("")]
       service.setAnswer("GetAll", .reply([.properties(others.merging(locked) { $1 })]))
-      await expectFailure(.malformedAnswer("GetAll")) { try await client.item(found) }
+      await expectFailure(.malformedResponse("GetAll")) { try await client.item(found) }
     }
   }
 
@@ -60,7 +60,7 @@ struct MalformedAnswerTests {
     let service = try FakeService(["SearchItems": .found([item]), "GetSecrets": .secrets([item: foreign])])
     let client = service.client()
     let found = try await client.search([:]).unlocked
-    await expectFailure(.malformedAnswer("GetSecrets")) { try await client.secrets(of: found) }
+    await expectFailure(.malformedResponse("GetSecrets")) { try await client.secrets(of: found) }
     // Asked a second time in a new session; each time an encrypted one is asked for first.
     #expect(service.calls.count { $0 == "GetSecrets" } == 2)
     #expect(service.calls.count { $0 == "OpenSession" } == 4)

@@ -1,7 +1,8 @@
 import SecretService
 import TestSupport
 
-@Suite(.timeLimit(.minutes(20)))
+// Changes that prompts answer keep to one pace in the process, and so would those of another test.
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct PromptTests {
   private let item = FakeService.collection + "/1"
 

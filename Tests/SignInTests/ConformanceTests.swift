@@ -19,13 +19,12 @@ struct ConformanceTests {
   func `An outdated document, a row without a test and an unknown row are problems`(trait: String) throws {
     let root = try TemporaryDirectory(), directory = try root.directory("Tests")
     let document = trait == "fault" ? "Faults.md" : "Conformance.md"
-    for file in ["CacheFormat.md", "Tests/Data/faults.md", "Tests/Data/conformance.md"] {
-      try root.file(file)
-    }
+    for file in ["CacheFormat.md", "Tests/Faults.md", "Tests/Conformance.md"] { try root.file(file) }
     // As TemporaryDirectory.program, not by this process.
     _ = try Child.output("cp", ["\(tests)/conformance", directory])
-    try root.file(
-      "Tests/Data/\(document.lowercased())", "| Row | What |\n|---|---|\n| 1 | first |\n| 2 | second |\n")
+    // A new row has no tests yet.
+    let rows = "| Row | What | Tests |\n|---|---|---|\n| 1 | first | `Gone` |\n| 2 | second |\n"
+    try root.file("Tests/\(document)", rows)
     try root.file("Tests/interop/script", "# Shows .\(trait)(2).\n")
     func write(row: String, name: String) throws {
       let test = "@Test(.\(trait)(\(row))) func \u{60}\(name)\u{60}() {}\n"

@@ -109,7 +109,8 @@ extension TransportTests {
       #expect(server.requests.first?.fields["proxy-authorization"] == nil)
     }
 
-    @Test func `A proxy that refuses a user is named with that user, and is not tried again`() async throws {
+    @Test(.fault("proxy user"))
+    func `A proxy that refuses a user is named with that user, and is not tried again`() async throws {
       let proxy = try TestProxy(
         answer: "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\n"
           + "Content-Length: 2\r\n\r\nno")

@@ -15,6 +15,7 @@ struct TestCertificates: Sendable {
   let good: Files
   let wrongHost: Files
   let expired: Files
+  let notYetValid: Files
   /// Certificates with a purpose.
   let forServers, forClients, forAnything: Files
 
@@ -67,13 +68,15 @@ struct TestCertificates: Sendable {
     wrongHost = try Self.sign("wrong", names: "DNS:other.test", until: "20991231000000Z", in: directory)
     expired = try Self.sign("expired", names: here, until: "20200201000000Z", in: directory)
     let end = "20991231000000Z"
+    notYetValid = try Self.sign("early", names: here, from: "20981231000000Z", until: end, in: directory)
     forServers = try Self.sign("server", names: here, until: end, for: "clientAuth,serverAuth", in: directory)
     forClients = try Self.sign("client", names: here, until: end, for: "clientAuth", in: directory)
     forAnything = try Self.sign("any", names: here, until: end, for: "anyExtendedKeyUsage", in: directory)
   }
 
   private static func sign(
-    _ name: String, names: String, until end: String, for purposes: String? = nil, in directory: String
+    _ name: String, names: String, from start: String = "20200101000000Z", until end: String,
+    for purposes: String? = nil, in directory: String
   ) throws -> Files {
     let base = "\(directory)/\(name)"
     try Child.output(
@@ -85,7 +88,7 @@ struct TestCertificates: Sendable {
     try Child.output(
       "openssl",
       [
-        "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", "20200101000000Z",
+        "ca", "-batch", "-notext", "-config", "\(directory)/config", "-startdate", start,
         "-enddate", end, "-in", "\(base).csr", "-out", "\(base).pem",
       ])
     return Files(certificate: "\(base).pem", key: "\(base).key")

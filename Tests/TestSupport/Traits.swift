@@ -1,11 +1,11 @@
 public import Testing
 
-/// The rows of `Tests/Data/conformance.md` that a test shows. `Tests/conformance` reads them in the source.
+/// The rows of `Tests/Conformance.md` that a test shows. `Tests/conformance` reads them in the source.
 public struct Conformance: TestTrait {
   public let rows: [Int]
 }
 
-/// The rows of `Tests/Data/faults.md` that a test shows. `Tests/conformance` reads them in the source.
+/// The rows of `Tests/Faults.md` that a test shows. `Tests/conformance` reads them in the source.
 public struct Faults: TestTrait {
   public let rows: [String]
 }

@@ -63,7 +63,7 @@ check("MSAL answers for the guest tenant", silent(guest, "Alice@contoso.example"
 sibling = application(exported, client=SIBLING)
 check("MSAL answers for the other client", silent(sibling, "bob@contoso.example", "Files.Read") == "at-sibling")
 
-listed = json.loads(llavero("accounts", "--json"))["accounts"]
+listed = json.loads(llavero("status", "--json"))["accounts"]
 check("llavero lists the same accounts",
       {a["home_account_id"]: a["username"] for a in listed}
       == {home_account_id(ALICE): "Alice@contoso.example", home_account_id(BOB): "bob@contoso.example"})

@@ -78,11 +78,12 @@ def token_hash(token):
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def llavero(*arguments, stdin="", group=GROUP):
+def llavero(*arguments, stdin="", group=GROUP, **environment):
     if group is not None:
         arguments += ("--group", group)
     result = subprocess.run(
-        [f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=300)
+        [f"{BIN}/llavero", *arguments], input=stdin, capture_output=True, text=True, timeout=300,
+        env=os.environ | environment)
     if result.returncode != 0:
         sys.exit(f"llavero {' '.join(arguments)}: exit code {result.returncode}: {result.stderr}")
     return result.stdout

@@ -87,7 +87,7 @@ with Lab() as lab:
     check("silent, by the refresh token", listen(start("force", lab)).get("source") == "network")
     stored |= set(secrets())
     check("silent, from the cache", listen(start("silent", lab)).get("source") == "cache")
-    heard.append(log_in(lab) + llavero("status") + llavero("me"))
+    heard.append(log_in(lab) + llavero("status") + llavero("get", "/me"))
     check("the tool signs in, renews and calls Graph", llavero("token", "--force-refresh").strip() in secrets())
     stored |= set(secrets())
     check("device code", listen(device(lab)).get("username") == ALICE)

@@ -1,3 +1,4 @@
+import Configuration
 public import FoundationEssentials
 public import TokenCache
 
@@ -36,9 +37,6 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   public let title: String
   /// The person's name, else the cloud.
   public let subtitle: String
-  public let environment: String?
-  /// The tenants that the account is known in, the home tenant first.
-  public let tenantIDs: [String]
   /// Access tokens first, those that end last before the others.
   public let tokens: [TokenEntry]
 
@@ -48,12 +46,12 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   init(id: String, account: Account?, tokens: [TokenEntry]) {
     self.id = id
     let name = account?.tenantProfiles.lazy.compactMap(\.name).first
-    title = account?.username ?? name ?? (id.isEmpty ? "Applications" : id)
-    environment = account?.environment ?? tokens.lazy.compactMap(\.environment).first
-    subtitle =
+    title = printable(account?.username ?? name ?? (id.isEmpty ? "Applications" : id))
+    let environment = account?.environment ?? tokens.lazy.compactMap(\.environment).first
+    subtitle = printable(
       (account?.username == nil ? nil : name)
-      ?? (id.isEmpty ? "Tokens that belong to no account" : environment ?? "")
-    tenantIDs = account?.tenantProfiles.map(\.tenantID) ?? []
+        ?? (id.isEmpty ? "Tokens that belong to no account" : environment ?? ""))
+    let tenantIDs = account?.tenantProfiles.map(\.tenantID) ?? []
     self.tokens = tokens
     let names = account?.tenantProfiles.flatMap { [$0.username, $0.name] } ?? []
     let fields =
@@ -69,7 +67,7 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   /// The apps that have tokens of the account: those with a known name by that, then the others by client ID.
   public var apps: [String] {
     let known = Set(clientIDs.compactMap(KnownNames.app)).sorted()
-    return known + clientIDs.filter { KnownNames.app($0) == nil }
+    return known + clientIDs.filter { KnownNames.app($0) == nil }.map { printable($0) }
   }
 
   public var canBeRemoved: Bool { !id.isEmpty }

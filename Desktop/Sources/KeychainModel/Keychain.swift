@@ -1,4 +1,5 @@
 import Configuration
+import EtcdStore
 import FoundationEssentials
 import HTTPSupport
 public import IdentityClient
@@ -22,6 +23,8 @@ public final class Keychain: Sendable {
   /// Where the files of other programs are, and which proxy to use.
   let environment: [String: String]
   let store: any CacheStore
+  /// The directory that the settings name for a store in files.
+  let directory: String?
 
   /// Why there is no store. The window then only reports it.
   private let obstacle: Trouble?
@@ -40,7 +43,7 @@ public final class Keychain: Sendable {
   ///
   /// - Parameters:
   ///   - environment: The process's environment.
-  ///   - ask: Asks for a passphrase, when the person unlocks the store.
+  ///   - ask: Asks for a passphrase, when the person unlocks the store, until it is right.
   public convenience init(environment: [String: String], asking ask: @escaping PassphraseQuestion) {
     self.init(environment: environment, store: nil, asking: ask)
   }
@@ -49,7 +52,7 @@ public final class Keychain: Sendable {
   /// the keyring may prompt.
   package init(
     environment: [String: String], store given: (any CacheStore)?, promptingStore: (any CacheStore)? = nil,
-    asking ask: @escaping PassphraseQuestion = { _ in nil }
+    asking ask: @escaping PassphraseQuestion = { _, _ in nil }
   ) {
     let dialog = PassphraseDialog(ask)
     var (settings, authority, name, place) = (Settings(), Authority?.none, "", "Store")
@@ -76,12 +79,13 @@ public final class Keychain: Sendable {
       access.prompt = .allowed(waitingUpTo: .seconds(120))
       prompting =
         try promptingStore ?? given ?? (settings.store.usesKeyring ? settings.store.store(access) : store)
-      (name, place) = (settings.store.title, settings.store.kind == .keyring ? "Keyring" : "Store")
+      (name, place) = (printable(settings.store.title), settings.store.kind == .keyring ? "Keyring" : "Store")
     } catch {
       obstacle = Trouble(opening: error)
     }
     (self.environment, group) = (environment, settings.group ?? .default)
     (caBundle, proxy) = (settings.caBundle, settings.proxy)
+    directory = if case .file(let directory) = settings.store.address { directory } else { nil }
     (self.authority, storeName, storePlace, self.obstacle) = (authority, name, place, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }
@@ -127,7 +131,11 @@ public final class Keychain: Sendable {
   @concurrent public func generation(of group: KeychainGroup) async -> UInt64? {
     if let known = store.generation(of: group) { return known }
     // Before the first read it is unknown, and this reads nothing else.
-    _ = try? await store.read(.some([]), in: group)
+    let wasRead = (try? await store.read(.some([]), in: group)) != nil
+    // What is read after the watch of etcd has begun misses no change.
+    if wasRead, let etcd = store as? EtcdCacheStore {
+      _ = try? await etcd.watchAge(of: group, timeout: .seconds(1))
+    }
     return store.generation(of: group)
   }
 
@@ -136,8 +144,8 @@ public final class Keychain: Sendable {
   ///
   /// - Throws: ``Trouble``.
   @concurrent public func unlock(_ group: KeychainGroup) async throws(Trouble) {
-    try await dialog.allow { () async throws(Trouble) in
-      try await calling { () async throws(CacheError) in
+    try await calling { () async throws(CacheError) in
+      try await dialog.allow { () async throws(CacheError) in
         // KeePassXC asks for the items of all groups before it lists these.
         _ = try await prompting.groups()
         for store in [prompting, store] { _ = try await store.read(.all, in: group) }

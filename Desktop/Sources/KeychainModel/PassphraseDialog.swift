@@ -4,8 +4,10 @@ public import SecretService
 import Synchronization
 import TokenCache
 
-/// Asks a person for a passphrase or password; `nil` where the person does not enter one.
-public typealias PassphraseQuestion = @Sendable (SecretQuestion) async -> SecretBytes?
+/// Asks a person for a passphrase or password, again where the one that was entered is wrong; `nil` where the person does not
+/// enter one.
+public typealias PassphraseQuestion =
+  @Sendable (SecretQuestion, _ wasWrong: Bool) async -> SecretBytes?
 
 /// Asks while a person unlocks the store, and at no other time: the window reads again and again.
 final class PassphraseDialog: Sendable {
@@ -16,21 +18,32 @@ final class PassphraseDialog: Sendable {
   private let question = Mutex<Task<Void, Never>?>(nil)
   /// What the person has entered for this work: the store that may prompt and the other ask the same.
   private let answers = Mutex<[SecretQuestion: SecretBytes]>([:])
+  private let wasWrong = Atomic(false)
 
   init(limit: DispatchTimeInterval = .seconds(590), _ ask: @escaping PassphraseQuestion) {
     self.limit = limit
     self.ask = ask
   }
 
-  /// Lets work ask. A question that the work no longer waits for is withdrawn.
-  func allow(_ work: () async throws(Trouble) -> Void) async throws(Trouble) {
+  /// Lets work ask, and begins it again while what the person enters is wrong. A question that the work no longer waits for is
+  /// withdrawn.
+  func allow(_ work: () async throws(CacheError) -> Void) async throws(CacheError) {
     isAllowed.store(true, ordering: .sequentiallyConsistent)
     defer {
       isAllowed.store(false, ordering: .sequentiallyConsistent)
+      wasWrong.store(false, ordering: .sequentiallyConsistent)
       answers.withLock { $0 = [:] }
       question.withLock { $0?.cancel() }
     }
-    try await work()
+    while true {
+      do throws(CacheError) {
+        return try await work()
+      } catch {
+        guard error.code == .wrongKey, answers.withLock({ !$0.isEmpty }) else { throw error }
+        wasWrong.store(true, ordering: .sequentiallyConsistent)
+        answers.withLock { $0 = [:] }
+      }
+    }
   }
 
   /// Answers a store, on a thread that may wait. A question that is not answered in time is cancelled.
@@ -45,8 +58,8 @@ final class PassphraseDialog: Sendable {
     if let known = answers.withLock({ $0[question] }) { return known }
     let answer = Mutex<SecretBytes?>(nil)
     let isAnswered = DispatchSemaphore(value: 0)
-    let task = Task { [ask] in
-      let secret = await ask(question)
+    let task = Task { [ask, wasWrong = wasWrong.load(ordering: .sequentiallyConsistent)] in
+      let secret = await ask(question, wasWrong)
       answer.withLock { $0 = secret }
       isAnswered.signal()
     }

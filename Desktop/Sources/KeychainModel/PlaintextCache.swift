@@ -1,3 +1,4 @@
+import Configuration
 import MSALExtensionsStore
 public import TokenCache
 
@@ -29,8 +30,8 @@ extension Keychain {
       guard let report, report.recordCount.map({ $0 > 0 }) ?? true else { continue }
       caches.append(
         PlaintextCache(
-          peer: peer, path: path, recordCount: report.recordCount,
-          findings: report.findings.filter { $0.kind != .plaintext }.map(\.detail)))
+          peer: peer, path: printable(path), recordCount: report.recordCount,
+          findings: report.findings.filter { $0.kind != .plaintext }.map { printable($0.detail) }))
     }
     return caches
   }

@@ -38,7 +38,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     summary = RecordSummary(section, key: key, credential)
     tenantID = section == .refreshToken ? nil : credential.realm
     scopes = ScopeSet.list(credential.target ?? "")
-    title = section == .accessToken && !scopes.isEmpty ? KnownNames.api(of: scopes) : kind
+    title = section == .accessToken && !scopes.isEmpty ? printable(KnownNames.api(of: scopes)) : kind
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
     serves = AccessToken(credential)?.serves() ?? false
@@ -58,13 +58,13 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public var environment: String? { summary.environment }
   public var clientID: String? { summary.clientId }
   /// The app by its name where that is known, else its client ID.
-  public var app: String? { clientID.map { KnownNames.app($0) ?? $0 } }
+  public var app: String? { clientID.map { KnownNames.app($0) ?? printable($0) } }
   /// What the token permits, without the address of the API and what every sign-in asks for.
   public var permissions: [String] {
     let granted = scopes.filter {
       !["openid", "profile", "email", "offline_access"].contains($0.lowercased())
     }
-    return (granted.isEmpty ? scopes : granted).map(KnownNames.permission)
+    return (granted.isEmpty ? scopes : granted).map { printable(KnownNames.permission($0)) }
   }
   /// The family of clients that may use a refresh token.
   public var familyID: String? { summary.familyId }
@@ -81,7 +81,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
       ("Kind", kind == title ? nil : kind), ("Scopes", scopes.isEmpty ? nil : scopes.joined(separator: " ")),
       ("Tenant", tenantID), ("Client ID", clientID), ("Family", familyID), ("Cloud", environment),
     ]
-    return all.compactMap { name, value in value.map { (name, $0) } }
+    return all.compactMap { name, value in value.map { (name, printable($0)) } }
   }
 
   /// Whether it can be renewed, in words.

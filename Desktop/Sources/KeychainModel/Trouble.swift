@@ -23,13 +23,22 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
   /// What to do about it, in a sentence.
   public let advice: String?
   public let help: Help?
+  /// Whether it says that the store cannot be used, which is no longer true when it was read.
+  public let isOfStore: Bool
 
-  public init(_ title: String, _ message: String, advice: String? = nil, help: Help? = nil) {
+  public init(
+    _ title: String, _ message: String, advice: String? = nil, help: Help? = nil, isOfStore: Bool = false
+  ) {
     self.title = title
-    self.message = message
-    self.advice = advice
+    // They may have words of servers and files in them.
+    self.message = printable(message, isName: false)
+    self.advice = advice.map { printable($0, isName: false) }
     self.help = help
+    self.isOfStore = isOfStore
   }
+
+  /// Whether the person has ended it, who knows that.
+  public var isCancellation: Bool { title == Self.cancelled }
 
   /// What happened and what to do about it.
   public var description: String {
@@ -39,6 +48,7 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Trouble {
+  private static let cancelled = "Cancelled"
   static let passwordNeeded = "Its password is needed to see what is in it."
   static let reopening = "If the key was changed, close this window and open it again."
   static let withoutKeyring =
@@ -57,6 +67,7 @@ extension Trouble {
         ("No Keyring", .doctor)
       case (_, SecretServiceError.itemsLocked as SecretServiceError): ("The Keyring Asks First", .unlock)
       case (_, SecretServiceError.promptRequired as SecretServiceError): ("The Keyring Asks First", nil)
+      case (.cancelled, _), (.promptDismissed, is PassphraseDialog.Needed): (Self.cancelled, nil)
       case (_, is PassphraseDialog.Needed): ("The Store Is Locked", .unlock)
       case (.locked, is SecretServiceError): ("The Keyring Is Locked", .unlock)
       case (.promptDismissed, _): ("Not Confirmed", nil)
@@ -67,7 +78,6 @@ extension Trouble {
       case (.newerVersion, _): ("Written by a Later Version", nil)
       case (.damaged, _), (.rolledBack, _):
         ("Something Is Damaged", error.remedy == .none ? .doctor : .removeDamaged)
-      case (.cancelled, _): ("Cancelled", nil)
       case (.signedOut, _): ("Signed Out", nil)
       case (.invalidGroup, _), (.invalidResponse, _), (.tooLarge, _), (.refused, _):
         ("The Request Failed", .doctor)
@@ -83,7 +93,9 @@ extension Trouble {
         [error.advice, Self.reopening].compactMap(\.self).joined(separator: " ")
       default: help == .unlock ? nil : error.advice
       }
-    self.init(title, isLocked ? Self.passwordNeeded : error.message, advice: advice, help: help)
+    self.init(
+      title, isLocked ? Self.passwordNeeded : error.message, advice: advice, help: help,
+      isOfStore: [.locked, .promptDismissed, .unavailable, .timedOut].contains(error.code))
   }
 
   /// What a part of a group that cannot be read means to the person at the window.
@@ -125,11 +137,19 @@ extension Trouble {
       self.init(
         "A New Sign-In Is Needed", error.oauthErrorDescription ?? error.message,
         advice: "Sign in again in the program that the token is for, or with “llavero login”.")
-    case .network, .serverError, .unhandledResponse, .timedOut:
+    case .network, .timedOut:
       self.init("No Response From the Server", error.message, advice: error.advice)
+    case .serverError, .unhandledResponse:
+      self.init("The Server Has a Problem", error.message, advice: error.advice)
     case .cancelled, .userCanceled:
-      self.init("Cancelled", error.message)
-    default:
+      self.init(Self.cancelled, error.message)
+    case .serverDeclinedScopes, .serverProtectionPoliciesRequired, .workplaceJoinRequired,
+      .insufficientDeviceStrength, .invalidParameter, .redirectSchemeNotRegistered, .invalidRedirectURI,
+      .invalidRequest, .invalidClient, .invalidGrant, .invalidScope, .unauthorizedClient, .unexpected,
+      .unexpectedHTTPResponse, .authorityValidationFailed, .mismatchedUser, .ambiguousAccount,
+      .authorizationFailed, .interactiveSessionAlreadyRunning, .noAuthenticator, .browserUnavailable,
+      .listenerFailed, .invalidState, .invalidResponse, .nonHttpsRedirect, .deviceCodeExpired, .noBroker,
+      .brokerFailed, .cache:
       self.init("The Request Failed", error.message, advice: error.advice)
     }
   }

@@ -52,6 +52,7 @@ enum Interface {
                                 <accessibility><property name="label">Menu</property></accessibility>
                               </object>
                             </child>
+                            \(spinner("sidebar-spinner"))
                           </object>
                         </child>
                         <child><object class="AdwBin" id="sidebar-banners"/></child>
@@ -86,27 +87,6 @@ enum Interface {
                                 <child>
                                   <object class="GtkDropDown" id="groups">
                                     <property name="hexpand">1</property>
-                                    <property name="factory">
-                                      <object class="GtkBuilderListItemFactory">
-                                        <property name="bytes"><![CDATA[
-                                          <interface>
-                                            <template class="GtkListItem">
-                                              <property name="child">
-                                                <object class="GtkLabel">
-                                                  <property name="xalign">0</property>
-                                                  <property name="ellipsize">middle</property>
-                                                  <binding name="label">
-                                                    <lookup name="string" type="GtkStringObject">
-                                                      <lookup name="item">GtkListItem</lookup>
-                                                    </lookup>
-                                                  </binding>
-                                                </object>
-                                              </property>
-                                            </template>
-                                          </interface>
-                                        ]]></property>
-                                      </object>
-                                    </property>
                                   </object>
                                 </child>
                               </object>
@@ -123,9 +103,21 @@ enum Interface {
                           <object class="AdwStatusPage" id="status">
                             <property name="vexpand">1</property>
                             <property name="child">
-                              <object class="GtkButton" id="status-button">
-                                <property name="halign">center</property>
-                                <style><class name="pill"/><class name="suggested-action"/></style>
+                              <object class="GtkBox">
+                                <property name="orientation">vertical</property>
+                                <property name="spacing">12</property>
+                                <child>
+                                  <object class="GtkButton" id="status-button">
+                                    <property name="halign">center</property>
+                                    <style><class name="pill"/><class name="suggested-action"/></style>
+                                  </object>
+                                </child>
+                                <child>
+                                  <object class="GtkBox" id="status-groups">
+                                    <property name="orientation">vertical</property>
+                                    <property name="spacing">6</property>
+                                  </object>
+                                </child>
                               </object>
                             </property>
                             <style><class name="compact"/></style>
@@ -169,6 +161,7 @@ enum Interface {
                                 <property name="visible">0</property>
                               </object>
                             </child>
+                            \(spinner("content-spinner"))
                           </object>
                         </child>
                         <child><object class="AdwBin" id="content-banners"/></child>
@@ -227,6 +220,17 @@ enum Interface {
       </object>
     </interface>
     """
+
+  private static func spinner(_ name: String) -> String {
+    """
+    <child type="end">
+      <object class="GtkSpinner" id="\(name)">
+        <property name="visible">0</property>
+        <accessibility><property name="label">Working</property></accessibility>
+      </object>
+    </child>
+    """
+  }
 
   static let banners = """
     <interface>
@@ -357,7 +361,6 @@ enum Interface {
         <property name="application-name">Llavero</property>
         <property name="application-icon">org.llavero.Llavero</property>
         <property name="developer-name">The Llavero contributors</property>
-        <property name="website">https://llavero.org</property>
         <property name="license-type">mit-x11</property>
         <property name="comments">Shows the accounts and tokens that apps keep in Microsoft's unified token cache.</property>
       </object>

@@ -5,14 +5,19 @@ import SecretService
 
 extension KeychainWindow {
   /// Asks for a passphrase over the window that is open.
-  public nonisolated static let passphraseQuestion: PassphraseQuestion = { question in await ask(question) }
+  public nonisolated static let passphraseQuestion: PassphraseQuestion = { question, wasWrong in
+    await ask(question, wasWrong)
+  }
 
-  private static func ask(_ question: SecretQuestion) async -> SecretBytes? {
+  private static func ask(_ question: SecretQuestion, _ wasWrong: Bool) async -> SecretBytes? {
     guard let window = shown else { return nil }
     let entry = PasswordEntry(question.subject)
     let response = await MessageDialog.show(
-      "Unlock the Store?", "\(question.subject) opens this store: \(window.keychain.storeName).",
-      responses: [.init("unlock", "_Unlock", .suggested)], over: window.widget, content: entry)
+      "Unlock the Store?",
+      wasWrong
+        ? "\(question.subject) is wrong. Enter it again."
+        : "\(question.subject) opens this store: \(window.keychain.storeName).",
+      responses: [.init("unlock", "_Unlock", .suggested)], over: window.widget, entry: entry)
     return response == "unlock" ? SecretBytes(copying: Array(entry.text.utf8)) : nil
   }
 }

@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 public import GTKSupport
 public import KeychainModel
@@ -19,6 +20,10 @@ public final class KeychainWindow {
   private let bannerBuilder = Builder(Interface.banners)
   let clipboard: Clipboard
   private let groupChoice: DropDown
+  /// Shows other groups, which have accounts.
+  private lazy var statusGroups = ButtonColumn(builder.widget("status-groups")) { [weak self] in
+    self?.changeGroup(to: $0)
+  }
   private lazy var tokens = TokenPage(window: self, clipboard: clipboard)
   private lazy var plaintext = PlaintextPage(
     group: builder.widget("plaintext"), list: builder.widget("plaintext-list"), window: self)
@@ -28,8 +33,15 @@ public final class KeychainWindow {
   private var entries: [String: AccountEntry] = [:]
   /// Why the group cannot be shown.
   private var obstacle: Trouble?
+  /// Why it has no accounts.
+  private var emptyGroup: EmptyGroup?
   /// The error of the user's last action.
   private var actionError: Trouble?
+  /// Whether nothing was read since.
+  private var isErrorNew = false
+  private var toast: GTKObject?
+  /// How many reads and actions are under way.
+  private var running = 0
   private var isPlaintextShown = false
 
   /// What ends before the program does, in the order in which it began.
@@ -43,6 +55,7 @@ public final class KeychainWindow {
   private var isStale = false
   private var watch: Task<Void, Never>?
   private var clock: Task<Void, Never>?
+  private var spinning: Task<Void, Never>?
   private var signals: BusSignals?
 
   /// The window that was shown last.
@@ -77,9 +90,10 @@ public final class KeychainWindow {
     Self.shown = self
     reload()
     guard signals == nil else { return }
-    signals = BusSignals(of: ["org.freedesktop.Secret.Collection", "org.freedesktop.Secret.Service"]) {
-      [weak self] in self?.reload()
-    }
+    signals = BusSignals(
+      of: ["org.freedesktop.Secret.Collection", "org.freedesktop.Secret.Service"],
+      orOwnersOf: "org.freedesktop.secrets"
+    ) { [weak self] in self?.reload() }
     clock = Task { [weak self] in
       while (try? await Task.sleep(for: .seconds(1))) != nil { self?.tokens.list.refresh() }
     }
@@ -93,7 +107,9 @@ public final class KeychainWindow {
     }
     isStale = false
     loading = Task { [weak self] in
+      self?.beginRunning()
       await self?.load()
+      self?.endRunning()
       self?.loading = nil
       if self?.isStale == true { self?.reload() }
     }
@@ -115,7 +131,7 @@ public final class KeychainWindow {
 
   /// Shows a message of success for a moment.
   func announce(_ text: String) {
-    builder.widget("toasts").showToast(text)
+    toast = builder.widget("toasts").showToast(text, insteadOf: toast)
   }
 
   /// Begins an action: the error of the one before is no longer shown.
@@ -140,12 +156,36 @@ public final class KeychainWindow {
     return task
   }
 
-  /// Shows an error until the next action.
+  /// Shows an error until the next action. What the person has cancelled is none.
   func report(_ trouble: Trouble) {
-    actionError = trouble
+    guard !trouble.isCancellation else { return }
+    (actionError, isErrorNew) = (trouble, true)
     showBanners()
     // GTK 4.8 tells screen readers of no other change. A search that is being typed goes on.
     if !widget.isTextFocused { bannerBuilder.widget("trouble-button").focus() }
+  }
+
+  /// Begins something that a spinner shows when it takes longer than a second.
+  private func beginRunning() {
+    running += 1
+    guard running == 1 else { return }
+    spinning = Task { [weak self] in
+      if (try? await Task.sleep(for: .seconds(1))) != nil { self?.showSpinners(true) }
+    }
+  }
+
+  private func endRunning() {
+    running -= 1
+    guard running == 0 else { return }
+    spinning?.cancel()
+    showSpinners(false)
+  }
+
+  private func showSpinners(_ isShown: Bool) {
+    for id in ["sidebar-spinner", "content-spinner"] {
+      builder.widget(id).set("spinning", isShown)
+      builder.widget(id).isVisible = isShown
+    }
   }
 
   private func load() async {
@@ -159,11 +199,16 @@ public final class KeychainWindow {
         self.listing = listing
         entries = Dictionary(listing.accounts.map { ($0.id, $0) }) { first, _ in first }
       }
-      obstacle = nil
+      let emptyGroup =
+        listing.accounts.isEmpty ? await keychain.emptyGroup(listing, among: groups) : nil
+      guard group == self.group else { return isStale = true }
+      // The reading that an action itself causes may succeed where the action did not.
+      if actionError?.isOfStore == true, obstacle != nil || !isErrorNew { actionError = nil }
+      isErrorNew = false
+      (obstacle, self.emptyGroup) = (nil, emptyGroup)
     } catch {
       obstacle = error
-      listing = nil
-      entries = [:]
+      (listing, entries, emptyGroup) = (nil, [:], nil)
     }
     plaintext.show(await keychain.plaintextCaches())
     show()
@@ -197,8 +242,11 @@ extension KeychainWindow {
     if accounts.selected == nil, !isPlaintextShown { accounts.selected = found.first?.id }
     let hasAccounts = listing?.accounts.isEmpty == false
     if found.isEmpty {
-      showStatus(
-        hasAccounts ? ("edit-find-symbolic", "No Results", "No account or token has “\(text)”.", nil) : state)
+      if hasAccounts {
+        showStatus("edit-find-symbolic", Trouble("No Results", "No account or token has “\(text)”."))
+      } else {
+        showState()
+      }
     }
     showOne(found.isEmpty ? "status" : "accounts-scroll", of: ["status", "accounts-scroll"])
     // Without accounts the state has the whole window.
@@ -206,28 +254,29 @@ extension KeychainWindow {
     showContent()
   }
 
-  /// Why there is no list of accounts.
-  private var state: (icon: String, title: String, text: String, help: Trouble.Help?) {
+  /// Shows why there is no list of accounts, and what helps.
+  private func showState() {
     if let obstacle {
       let icon = obstacle.help == .unlock ? "changes-prevent-symbolic" : "dialog-warning-symbolic"
-      return (icon, obstacle.title, obstacle.description, obstacle.help)
+      showStatus(icon, obstacle)
+    } else if let emptyGroup {
+      let icon = emptyGroup.reason.help == nil ? "system-users-symbolic" : "dialog-warning-symbolic"
+      showStatus(icon, emptyGroup.reason, groups: emptyGroup.groupsWithAccounts)
+    } else {
+      showStatus("content-loading-symbolic", Trouble("Reading…", ""))
     }
-    if listing == nil { return ("content-loading-symbolic", "Reading…", "", nil) }
-    return (
-      "system-users-symbolic", "No Accounts",
-      "No account is signed in to the group \(group.name). Sign in with an app that uses it, or with “llavero login”.",
-      nil
-    )
   }
 
-  private func showStatus(_ state: (icon: String, title: String, text: String, help: Trouble.Help?)) {
+  private func showStatus(_ icon: String, _ trouble: Trouble, groups: [KeychainGroup] = []) {
     let status = builder.widget("status")
-    status.set("icon-name", state.icon)
-    status.set("title", markup(state.title))
-    status.set("description", markup(state.text))
+    status.set("icon-name", icon)
+    status.set("title", markup(trouble.title))
+    status.set("description", markup(trouble.description))
     let button = builder.widget("status-button")
-    button.isVisible = state.help != nil
-    if let help = state.help { button.setMnemonicLabel(Self.label(of: help)) }
+    button.isVisible = trouble.help != nil
+    if let help = trouble.help { button.setMnemonicLabel(Self.label(of: help)) }
+    statusGroups.show(groups.map(\.name))
+    statusGroups.isVisible = !groups.isEmpty
   }
 
   private func showContent() {
@@ -306,13 +355,15 @@ extension KeychainWindow {
     }
     accounts.connect("activate") { [weak self] in self?.goForward() }
     builder.widget("search").connect("search-changed") { [weak self] in self?.show() }
-    groupChoice.onSelect { [weak self] in self?.changeGroup() }
+    groupChoice.onSelect { [weak self] in self?.changeGroup(to: self?.groupChoice.selected) }
     for signal in ["notify::folded", "notify::visible-child"] {
       builder.widget("leaflet").connect(signal) { [weak self] in self?.showPanes() }
     }
     builder.widget("back").connect("clicked") { [weak self] in self?.goBack() }
     builder.widget("sign-out").connect("clicked") { [weak self] in self?.signOut() }
-    builder.widget("status-button").connect("clicked") { [weak self] in self?.help(self?.obstacle?.help) }
+    builder.widget("status-button").connect("clicked") { [weak self] in
+      self?.help(self?.obstacle?.help ?? self?.emptyGroup?.reason.help)
+    }
     bannerBuilder.widget("plaintext-button").connect("clicked") { [weak self] in
       self?.isPlaintextShown = true
       // A click on the account then shows it again.
@@ -397,12 +448,10 @@ extension KeychainWindow {
     show()
   }
 
-  private func changeGroup() {
-    guard let chosen = groups.first(where: { $0.name == groupChoice.selected }), chosen != group else {
-      return
-    }
+  private func changeGroup(to name: String?) {
+    guard let chosen = groups.first(where: { $0.name == name }), chosen != group else { return }
     group = chosen
-    (listing, entries, actionError, isPlaintextShown) = (nil, [:], nil, false)
+    (listing, entries, emptyGroup, actionError, isPlaintextShown) = (nil, [:], nil, nil, false)
     show()
     reload()
   }
@@ -412,11 +461,9 @@ extension KeychainWindow {
     guard let account = selectedAccount, account.canBeRemoved else { return }
     let (clients, apps) = (account.clientIDs, account.apps)
     let names = apps.count > 3 ? "\(apps.count) apps" : apps.joined(separator: ", ")
-    let signOut =
-      "Signing out removes the account's tokens of \(names) from the group \(group.name). The account stays in the list."
-    let remove =
-      "Removing the account also removes it from the list, for all apps that share the group \(group.name)."
-    let end = "You stay signed in in the browser. The server does not revoke tokens that apps already use."
+    let signOut = "Signing out removes the tokens of \(names) from the group \(group.name)."
+    let remove = "Removing the account also removes it from the list, for all apps of the group."
+    let end = "You stay signed in in the browser, and the server revokes no token."
     Task {
       let response = await MessageDialog.show(
         clients.isEmpty ? "Remove \(account.title)?" : "Sign Out \(account.title)?",
@@ -503,8 +550,11 @@ extension KeychainWindow {
   private func checkSetup() {
     Task {
       do throws(Trouble) {
-        let findings = try await Doctor.findings().filter { !["ok", "mended"].contains($0.state) }
-        let lines = findings.map { [$0.message, $0.advice].compactMap(\.self).joined(separator: "\n") }
+        let findings = try await Doctor.findings().filter { !["ok", "fixed"].contains($0.state) }
+        let lines = findings.map { finding in
+          [finding.message, finding.advice].compactMap { $0.map { printable($0, isName: false) } }
+            .joined(separator: "\n")
+        }
         showText(
           findings.isEmpty ? "No Problems Found" : "Results",
           lines.isEmpty ? "“llavero doctor” found no problems." : lines.joined(separator: "\n\n"))
@@ -539,12 +589,13 @@ extension KeychainWindow {
     _ success: String?, _ body: @MainActor (Keychain, KeychainGroup) async throws(Trouble) -> Void
   ) async {
     begin()
+    beginRunning()
+    defer { endRunning() }
     do throws(Trouble) {
       try await body(keychain, group)
       if let success { announce(success) }
     } catch {
-      // The end of the window cancels an unlocking, which is no error.
-      if !Task.isCancelled { report(error) }
+      report(error)
     }
     showBanners()
     reload()

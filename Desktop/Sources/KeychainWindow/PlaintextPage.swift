@@ -41,12 +41,9 @@ final class PlaintextPage {
   private func adopt(_ cache: PlaintextCache) {
     Task {
       let outcome = cache.isOnlyEmptied ? "emptied" : "removed"
-      let body = [
-        "The tokens in \(cache.path) are imported into the group \(window.group.name). After they have been read back "
-          + "from there, the file is overwritten and \(outcome).",
-        cache.afterRemoval ?? "",
-        "Copies in snapshots, in backups and on the disk itself may remain.",
-      ].filter { !$0.isEmpty }.joined(separator: "\n\n")
+      let body =
+        "Moving imports the tokens into the group \(window.group.name). \(cache.path) is then overwritten and \(outcome); "
+        + "copies of it in backups may remain."
       let response = await MessageDialog.show(
         "Move These Tokens to the \(window.keychain.storePlace)?", body,
         responses: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],

@@ -98,11 +98,9 @@ final class TokenPage {
 
   func remove(_ token: TokenEntry) {
     Task {
-      let more = token.isRenewable ? " The refresh token can get a new one." : ""
       let response = await MessageDialog.show(
         "Remove This Token?",
-        "The \(token.kind.lowercased()) is removed from the group \(window.group.name). Apps that use it have to get "
-          + "another. The server does not revoke it.\(more)",
+        "The \(token.kind.lowercased()) is removed from the group \(window.group.name), and the server does not revoke it.",
         responses: [.init("remove", "_Remove", .destructive)], over: window.widget)
       guard response == "remove" else { return }
       window.finishing(nil) { keychain, group throws(Trouble) in

@@ -80,6 +80,34 @@ struct ListingTests {
     #expect(try await sample.listing().accounts(matching: "azure cli graph").count == 1)
   }
 
+  @Test(arguments: ["\u{202E}", "\u{2066}", "\u{200B}", "\n", "\u{2028}", "\u{1B}"])
+  func `A character that hides, or turns the direction, is shown as such, and changes no action`(
+    _ hidden: String
+  ) async throws {
+    var document = CacheDocument()
+    for part in ["", hidden] {
+      let id = "id\(part).contoso"
+      var account = AccountRecord(
+        homeAccountID: id, environment: "login.microsoftonline.com", realm: "contoso")
+      (account.username, account.name) = ("alice\(part)", "Alice\(part)")
+      document.accounts[id] = account
+      var token = sample.token(of: "app\(part)", "Mail.Read", account: id)
+      token.realm = "con\(part)toso"
+      document.accessTokens[id] = token
+    }
+    _ = try await sample.cache.import(document)
+    let accounts = try await sample.listing().accounts.sorted { $0.title < $1.title }
+    #expect(accounts.map(\.title) == ["alice", "alice\u{FFFD}"])
+    #expect(accounts.map(\.subtitle) == ["Alice", "Alice\u{FFFD}"])
+    #expect(accounts.map(\.apps) == [["app"], ["app\u{FFFD}"]])
+    let account = try #require(accounts.last)
+    let token = try #require(account.tokens.first)
+    #expect(token.app == "app\u{FFFD}")
+    #expect(token.details.first { $0.name == "Tenant" }?.value == "con\u{FFFD}toso")
+    try await sample.keychain().signOut(account, of: account.clientIDs, in: sample.group)
+    #expect(try await sample.listing().accounts.map(\.tokens.count).sorted() == [0, 1])
+  }
+
   @Test func `A token without an account record, and one of no account, are shown too`() async throws {
     var document = CacheDocument()
     document.accessTokens["orphan"] = sample.token(of: "a", "X", account: "Some.Account")
@@ -112,6 +140,18 @@ struct ListingTests {
     try await sample.fill()
     let found = try await sample.listing().accounts(matching: text)
     #expect(found.map(\.title) == names.map { $0 + "@contoso.com" })
+  }
+
+  @Test func `A group without accounts offers the groups that have some`() async throws {
+    let (keychain, other) = (sample.keychain(), try KeychainGroup("org.example.other"))
+    func emptyGroup() async throws -> EmptyGroup {
+      await keychain.emptyGroup(try await keychain.listing(of: other), among: try await keychain.groups())
+    }
+    #expect(try await emptyGroup().reason.title == "No Accounts")
+    try await sample.fill()
+    let emptyGroup = try await emptyGroup()
+    #expect(emptyGroup.reason.title == "No Accounts in This Group")
+    #expect(emptyGroup.groupsWithAccounts == [sample.group])
   }
 
   @Test func `No token is in what is shown`() async throws {

@@ -47,55 +47,49 @@ struct StoreTests {
 
   @Test func `The store of the configuration is shown, and named`() async throws {
     defer { remove() }
-    let keychain = Keychain(environment: try await makeWithKeyFile(), asking: { _ in nil })
+    let keychain = Keychain(environment: try await makeWithKeyFile(), asking: { _, _ in nil })
     #expect(keychain.storeName == "Encrypted files in \(directory)")
     #expect(try await keychain.groups() == [sample.group])
     let accounts = try await keychain.listing(of: sample.group).accounts
     #expect(accounts.map(\.title) == ["alice@contoso.com", "bob@contoso.com"])
   }
 
-  @Test func `A passphrase is asked for when the person unlocks the store, and only then`() async throws {
+  @Test func `A passphrase is asked for when the person unlocks the store, until it is right`() async throws {
     defer { remove() }
-    let answers = Mutex([nil, "wrong", "right"])
+    let answers = Mutex([nil, "wrong", "wrong again", nil, "wrong", "right"])
+    let repeated = Mutex<[Bool]>([])
     let environment = try await make(
       .passphrase { _ throws(CacheError) in SecretBytes(copying: Array("right".utf8)) }, "passphrase")
     let keychain = Keychain(
       environment: environment,
-      asking: { question in
+      asking: { question, wasWrong in
         #expect(question == .passphrase)
+        repeated.withLock { $0.append(wasWrong) }
         return answers.withLock { $0.removeFirst() }.map { SecretBytes(copying: Array($0.utf8)) }
       })
-    func trouble(_ work: () async throws(Trouble) -> Void) async -> Trouble? {
-      do throws(Trouble) {
-        try await work()
-        return nil
-      } catch {
-        return error
-      }
-    }
-    let questionsLeft = { answers.withLock { $0.count } }
-    let locked = await trouble { () async throws(Trouble) in _ = try await keychain.listing(of: sample.group)
-    }
+    let locked = await #expect(throws: Trouble.self) { try await keychain.listing(of: sample.group) }
     #expect((locked?.title, locked?.help) == ("The Store Is Locked", .unlock))
     #expect(locked?.message.hasPrefix("The passphrase is needed") == true)
-    #expect(questionsLeft() == 3)
-    let dismissed = await trouble { () async throws(Trouble) in try await keychain.unlock(sample.group) }
-    #expect((dismissed?.title, dismissed?.help) == ("The Store Is Locked", .unlock))
-    let wrong = await trouble { () async throws(Trouble) in try await keychain.unlock(sample.group) }
-    #expect(wrong?.title == "Another Key Is Needed")
+    let early = repeated.withLock(\.self)
+    #expect(early.isEmpty)
+    for _ in 1...2 {
+      let dismissed = await #expect(throws: Trouble.self) { try await keychain.unlock(sample.group) }
+      #expect(dismissed?.isCancellation == true)
+    }
     try await keychain.unlock(sample.group)
     #expect(try await keychain.listing(of: sample.group).accounts.count == 2)
-    #expect(questionsLeft() == 0)
+    let asked = repeated.withLock(\.self)
+    #expect(asked == [false, false, true, true, false, true])
   }
 
   @Test func `A question is asked once while the person unlocks the store`() async throws {
     let questions = Mutex(0)
-    let dialog = PassphraseDialog { _ in
+    let dialog = PassphraseDialog { _, _ in
       questions.withLock { $0 += 1 }
       return SecretBytes(copying: Array("right".utf8))
     }
     for round in 1...2 {
-      try await dialog.allow { () async throws(Trouble) in
+      try await dialog.allow { () async throws(CacheError) in
         for _ in 1...2 {
           let answer = await withCheckedContinuation {
             (continuation: CheckedContinuation<SecretBytes?, Never>) in
@@ -114,12 +108,12 @@ struct StoreTests {
   @Test func `A question that is not answered in time is withdrawn`() async throws {
     let (never, answer) = AsyncStream.makeStream(of: Void.self)
     let (withdrawals, withdrawal) = AsyncStream.makeStream(of: Void.self)
-    let dialog = PassphraseDialog(limit: .milliseconds(1)) { _ in
+    let dialog = PassphraseDialog(limit: .milliseconds(1)) { _, _ in
       for await _ in never {}
       withdrawal.yield()
       return nil
     }
-    try await dialog.allow { () async throws(Trouble) in
+    try await dialog.allow { () async throws(CacheError) in
       let error = await withCheckedContinuation { (continuation: CheckedContinuation<CacheError?, Never>) in
         DispatchQueue.global().async {
           do throws(CacheError) {
@@ -141,13 +135,13 @@ struct StoreTests {
     let (never, answer) = AsyncStream.makeStream(of: Void.self)
     let (questions, asked) = AsyncStream.makeStream(of: Void.self)
     let (withdrawals, withdrawal) = AsyncStream.makeStream(of: Void.self)
-    let dialog = PassphraseDialog { _ in
+    let dialog = PassphraseDialog { _, _ in
       asked.yield()
       for await _ in never {}
       withdrawal.yield()
       return nil
     }
-    try await dialog.allow { () async throws(Trouble) in
+    try await dialog.allow { () async throws(CacheError) in
       // The store's call goes on after its caller has given up.
       DispatchQueue.global().async { _ = try? dialog.answer(.passphrase) }
       for await _ in questions { break }
@@ -159,7 +153,7 @@ struct StoreTests {
   @Test func `What is damaged is named by its account, and dated`() async throws {
     defer { remove() }
     let environment = try await makeWithKeyFile()
-    let keychain = Keychain(environment: environment, asking: { _ in nil })
+    let keychain = Keychain(environment: environment, asking: { _, _ in nil })
     #expect(try await keychain.listing(of: sample.group).damage.isEmpty)
 
     let shard = ShardID(homeAccountID: SampleGroup.alice, group: sample.group).rawValue
@@ -172,15 +166,38 @@ struct StoreTests {
     #expect(damage.map(\.isRemoved) == [true])
     // The kernel's clock for files may be late by a tick.
     #expect(damage.allSatisfy { (start - 1...Date()).contains($0.modified ?? .distantPast) })
-    let another = Keychain(environment: environment, asking: { _ in nil })
+    let another = Keychain(environment: environment, asking: { _, _ in nil })
     let name = try await another.listing(of: sample.group).damage.first?.name
     #expect(name == "The tokens of an unknown account (\(shard.prefix(8)))")
     try await keychain.removeDamaged(in: sample.group)
     #expect(try await keychain.listing(of: sample.group).damage.isEmpty)
   }
 
+  @Test func `A group whose entries are unreadable, or whose folder is missing, does not count as empty`()
+    async throws
+  {
+    defer { remove() }
+    let keychain = Keychain(environment: try await makeWithKeyFile(), asking: { _, _ in nil })
+    func reason() async throws -> Trouble {
+      await keychain.emptyGroup(try await keychain.listing(of: sample.group), among: []).reason
+    }
+    let shards = [SampleGroup.alice, SampleGroup.bob].map {
+      ShardID(homeAccountID: $0, group: sample.group).rawValue
+    }
+    let files = try FileManager.default.subpathsOfDirectory(atPath: directory)
+    for file in files where shards.contains(where: file.contains) {
+      try Data("damaged".utf8).write(to: URL(filePath: "\(directory)/\(file)"))
+    }
+    let unreadable = try await reason()
+    #expect((unreadable.title, unreadable.help) == ("Entries Cannot Be Read", .removeDamaged))
+    try FileManager.default.removeItem(atPath: directory)
+    let missing = try await reason()
+    #expect((missing.title, missing.help) == ("The Folder Is Missing", .doctor))
+    #expect(missing.message.contains(directory))
+  }
+
   @Test(arguments: [
-    ["LLAVERO_STORE": "file"], ["LLAVERO_STORE": "etcd", "LLAVERO_KEY": "keyring"],
+    ["LLAVERO_STORE": "file"], ["LLAVERO_STORE": "etcd"],
     ["LLAVERO_STORE": "etcd+https://etcd.example.com/x"],
     [
       "LLAVERO_STORE": "etcd+https://etcd.example.com/x", "LLAVERO_KEY": "keyring", "LLAVERO_ETCD_USER": "me",
@@ -191,14 +208,14 @@ struct StoreTests {
     ],
   ])
   func `A store that lacks something is an error with the reason`(environment: [String: String]) async {
-    let keychain = Keychain(environment: environment, asking: { _ in nil })
+    let keychain = Keychain(environment: environment, asking: { _, _ in nil })
     let trouble = await #expect(throws: Trouble.self) { try await keychain.groups() }
     #expect(trouble?.title == "Invalid Setting", "\(trouble?.description ?? "")")
   }
 
   @Test func `Unknown settings of the configuration are an error`() async throws {
     defer { remove() }
-    let keychain = Keychain(environment: try configure("gruop = x"), asking: { _ in nil })
+    let keychain = Keychain(environment: try configure("gruop = x"), asking: { _, _ in nil })
     let trouble = await #expect(throws: Trouble.self) { try await keychain.groups() }
     #expect(trouble?.message.contains("gruop") == true)
   }

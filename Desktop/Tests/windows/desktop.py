@@ -20,6 +20,7 @@ from gi.repository import Atspi, Gio, GLib
 PROGRAMS = os.environ["DESKTOP_BIN"]
 # For what hangs, not for what is slow.
 TIMEOUT = 180
+SCREEN = (1280, 1024)
 
 
 def wait(what, condition):
@@ -31,6 +32,10 @@ def wait(what, condition):
             return None
 
     return peers.wait(what, value)
+
+
+def is_usable(widget):
+    return widget.get_state_set().contains(Atspi.StateType.SENSITIVE)
 
 
 class Desktop:
@@ -67,7 +72,7 @@ class Desktop:
         with os.fdopen(reading) as file:
             with os.fdopen(writing, "w"):
                 # By default it resets after its last client has disconnected, and accepts no client meanwhile.
-                self.launch("Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
+                self.launch("Xvfb", "-displayfd", str(writing), "-screen", "0", f"{SCREEN[0]}x{SCREEN[1]}x24", "-nolisten", "tcp",
                             "-noreset", pass_fds=[writing])
             number = file.readline().strip()
         if not number:
@@ -157,12 +162,16 @@ class Program:
 
     def resize(self, width, height):
         """Gives its window a size, on an X server, and returns the width that it has then."""
-        windows = subprocess.run(
-            ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True,
-            check=True).stdout.split()
-        subprocess.run(["xdotool", "windowsize", "--sync", windows[0], str(width), str(height)], check=True)
+        def windows():
+            return subprocess.run(
+                ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True,
+                check=True).stdout.split()
+
+        # A dialog leaves the screen after its widgets.
+        window, = self.wait("its window is alone", lambda: len(found := windows()) == 1 and found)
+        subprocess.run(["xdotool", "windowsize", "--sync", window, str(width), str(height)], check=True)
         geometry = subprocess.run(
-            ["xdotool", "getwindowgeometry", "--shell", windows[0]], capture_output=True, text=True, check=True).stdout
+            ["xdotool", "getwindowgeometry", "--shell", window], capture_output=True, text=True, check=True).stdout
         return int(geometry.split("WIDTH=")[1].split()[0])
 
     def root(self):
@@ -203,20 +212,25 @@ class Program:
     def appears(self, name, role=None):
         return self.wait(f'"{name}" appears', lambda: self.find(name, role))
 
-    def has(self, name, state=Atspi.StateType.SENSITIVE):
-        """Whether the widget of a name has a state: that it can be used, if no other is named."""
-        widget = self.find(name)
-        return widget is not None and widget.get_state_set().contains(state)
+    def has(self, name):
+        """Whether a button of a name can be used."""
+        return any(widget.get_name() == name and widget.get_role_name() == "push button" and is_usable(widget)
+                   for widget in self.widgets())
 
     def click(self, name, role=None):
         """Clicks a widget as soon as it is there and can be used."""
-        widget = self.wait(f'"{name}" can be clicked', lambda: self.has(name) and self.find(name, role))
+        widget = self.wait(f'"{name}" can be clicked', lambda: (
+            found := self.find(name, role)) and is_usable(found) and found)
         widget.get_action_iface().do_action(0)
+
+    def focused_widget(self):
+        return next((widget for widget in self.widgets()
+                     if widget.get_state_set().contains(Atspi.StateType.FOCUSED)), None)
 
     def focused(self):
         """The name of the widget with the keyboard's focus."""
-        return next((widget.get_name() for widget in self.widgets()
-                     if widget.get_state_set().contains(Atspi.StateType.FOCUSED)), "")
+        widget = self.focused_widget()
+        return widget.get_name() if widget else ""
 
     def tab_to(self, part):
         """Presses Tab until the widget whose name has a part has the keyboard's focus, fifty times at most."""
@@ -239,8 +253,8 @@ class Program:
         return self.text(name)
 
     def labels(self):
-        """What the labels say, the way the eye reads them."""
-        return [widget.get_name() for widget in self.widgets() if widget.get_role_name() == "label"]
+        """What the labels, also those that are alerts, say, the way the eye reads them."""
+        return [widget.get_name() for widget in self.widgets() if widget.get_role_name() in ("label", "alert")]
 
     def says(self, part):
         """Waits until some label holds a part of a sentence, and returns the label."""
@@ -253,6 +267,14 @@ class Program:
                           if widget.get_role_name() == "label" and part in widget.get_name()), None)
             return label and label.get_component_iface().get_extents(Atspi.CoordType.WINDOW).height
         return self.wait(f'a label says "{part}" somewhere', found)
+
+    def focus_on_screen(self):
+        """Whether all of the widget with the keyboard's focus is in its window, and the window's end on the X server's screen."""
+        box = self.focused_widget().get_component_iface().get_extents(Atspi.CoordType.WINDOW)
+        window = subprocess.run(
+            ["xdotool", "getactivewindow", "getwindowgeometry", "--shell"], capture_output=True, text=True, check=True).stdout
+        top, height = (int(window.split(f"\n{part}=")[1].split()[0]) for part in ("Y", "HEIGHT"))
+        return box.y + box.height <= height and top + height <= SCREEN[1]
 
     def gone(self, part):
         """Waits until no label holds a part of a sentence."""

@@ -1,4 +1,5 @@
 """llavero-desktop: what it shows of a keyring, its actions, and how it reports problems."""
+# Shows .fault("crashed"), .fault("hidden characters") and .fault("wrong passphrase").
 import json
 import os
 import re
@@ -8,9 +9,9 @@ import subprocess
 import time
 
 from desktop import Desktop, Program, key, lock_keyring, stopped_keyring, type_text, unlock_keyring, wait
-from peers import ALICE, GROUP, Lab, check, finish, llavero, log_in
-from sample_groups import (CLIENTS, DATA, HOST, PEOPLE, SCOPES, TENANT, cache, empty_bus, group, keychain, make_unreadable,
-                           plaintext_cache, secret)
+from peers import ALICE, GROUP, Lab, check, finish, keyring_process, llavero, log_in
+from sample_groups import (CLIENTS, DATA, HOST, PEOPLE, SCOPES, TENANT, cache, empty_bus, etcd, group, keychain,
+                           make_unreadable, passphrase_store, plaintext_cache, secret)
 
 
 def clipboard():
@@ -93,6 +94,25 @@ def listing(desktop):
                 check("GTK reports no errors", app.errors() == "", app.errors())
 
 
+def hidden_characters():
+    """Names with characters that cannot be seen, in the list, the details and the question."""
+    hidden = "\u202e\u2066\u200b\n"
+    people = [("Alice", "alice@contoso.com"), (f"Al{hidden}ice", f"al{hidden}ice@contoso.com")]
+    with group("org.example.hidden", cache(people)) as name, keychain(name) as app:
+        app.says("alice@contoso.com")
+        shown = "al\ufffd\ufffd\ufffd\ufffdice@contoso.com"
+        app.tab_to("alice@contoso.com")
+        key("Down")
+        app.wait("the account is shown", lambda: app.labels().count(shown) == 2)
+        app.click("Details")
+        app.says("Tenant: ")
+        app.click("Sign Out…")
+        app.says(f"Sign Out {shown}?")
+        said = [widget.get_name() + (widget.get_description() or "") for widget in app.widgets()]
+        check("hidden characters are shown in list, details and question",
+              not any(character in text for text in said for character in hidden[:3]), said)
+
+
 def other_processes():
     with group("org.example.follow") as name, keychain(name) as app:
         app.says("alice@contoso.com")
@@ -102,6 +122,18 @@ def other_processes():
         llavero("clear", "--account", "boris@contoso.com", "--yes", group=name)
         app.gone("boris@contoso.com")
         check("one that another process removes disappears", "alice@contoso.com" in app.labels(), app.labels())
+
+
+def other_machines():
+    name = "org.example.machines"
+    with etcd() as (settings, watches):
+        llavero("import", "-", stdin=cache(), group=name, **settings)
+        with keychain(name, **settings) as app:
+            app.says("alice@contoso.com")
+            check("what another machine does right after the start is not missed", watches() == 1, watches())
+            llavero("import", "-", stdin=cache([("Zoë Zimmer", "zoe@contoso.com")]), group=name, **settings)
+            app.says("zoe@contoso.com")
+            check("an account that it adds appears", True)
 
 
 def reveal_and_copy():
@@ -145,7 +177,7 @@ def questions():
         app.click("Sign Out…")
         text = app.says("You stay signed in in the browser")
         check("before signing out the consequences are shown",
-              f"tokens of Azure CLI, {CLIENTS[1]} from the group" in text and "stays in the list" in text, text)
+              f"tokens of Azure CLI, {CLIENTS[1]} from the group" in text, text)
         check("those of the removal of the account, too", "also removes it from the list" in text, text)
         app.click("Cancel")
         app.gone("You stay signed in")
@@ -197,6 +229,10 @@ def keyboard():
         app.gone("You stay signed in")
         check("keys open and cancel the dialog", True)
         check("the group's button has a name", app.find("Group: org.example.keys", "push button") is not None, app.tree())
+        app.tab_to("Group: ")
+        key("space")
+        check("the rows of the groups have names", app.appears("org.example.keys", "list item"))
+        key("Escape")
         seen = []
         for _ in range(12):
             key("Tab")
@@ -229,8 +265,8 @@ def plaintext():
         fits(app, "the page of plaintext tokens")
         check("what moving the tokens changes is shown", "az login" in text and any("removes the file" in t for t in app.labels()), text)
         app.click("Move to Keyring…")
-        text = app.says("is overwritten and removed")
-        check("before a file is removed the consequences are shown", "az login" in text, text)
+        text = app.says("is then overwritten and removed")
+        check("before a file is removed that is shown", path in text, text)
         app.click("Move")
         app.says("alice@contoso.com")
         wait("the file is removed", lambda: not os.path.exists(path))
@@ -257,14 +293,17 @@ def renewal():
             app.says(ALICE)
             app.click("Renew")
             app.says("Renewed.")
+            check("what succeeded has the role of an alert", app.find("Renewed.", "alert") is not None, app.tree())
+            app.click("Dismiss")
+            app.gone("Renewed.")
             after = json.loads(llavero("export"))["AccessToken"]
             check("a token is renewed", {r["secret"] for r in before.values()} != {r["secret"] for r in after.values()})
             lab.tell(fault={"target": "token", "status": 503, "count": 2})
             app.click("Renew")
-            app.says("No Response From the Server")
+            app.says("The Server Has a Problem")
             app.click("Renew")
             app.says("Renewed.")
-            app.gone("No Response From the Server")
+            app.gone("The Server Has a Problem")
             check("the next action takes the place of an error", True)
             lab.tell(configure={"strictRefreshTokens": True})
             lab.tell(fault={"target": "token", "delay": 600, "afterHandling": True})
@@ -283,7 +322,7 @@ def renewal():
             lab.tell(fault={"target": "token", "status": 503})
             close_during_renewal(lab, app)
             lab.tell(endDelays={})
-            app.says("No Response From the Server")
+            app.says("The Server Has a Problem")
             check("a renewal that fails in the hidden window brings it back", True)
             app.click("Close")
             check("its error does not keep the program from ending", app.ends() == 0, app.errors())
@@ -309,11 +348,15 @@ def hanging_server():
                 app.click("Reveal")
                 app.says("opaque-alice-")
                 check("the window stays usable while a server hangs", True)
+                app.click("Cancel")
+                app.gone("Renewing…")
+                check("the wait can be cancelled, which is no error", app.find("Close the message") is None)
+                app.click("Renew")
+                app.says("Renewing…")
                 key("ctrl+f")
                 type_text("ali")
-                app.click("Cancel")
-                app.says("Cancelled")
-                check("the wait can be cancelled", True)
+                server.close()
+                app.says("No Response From the Server")
                 type_text("zzz")
                 text = app.says("No account or token has")
                 check("an error leaves the focus in a search that is being typed", "alizzz" in text, text)
@@ -346,7 +389,6 @@ def damage():
         check("a keyring that was locked since is reported",
               "The Keyring Is Locked" in shown and not any("Nothing is unreadable" in text for text in shown), shown)
         unlock_keyring()
-        app.click("Close the message")
         app.says("Something Is Damaged")
         app.click("Details…")
         app.click("Remove…")
@@ -377,14 +419,62 @@ def locked():
         check("a prompt that cannot be shown is reported, too", True)
         unlock_keyring()
         app.says("alice@contoso.com")
-        check("it notices that the keyring was unlocked", True)
-        app.click("Close the message")
         app.gone("Not Confirmed")
+        check("it notices that the keyring was unlocked, and the error goes", app.find("Close the message") is None)
         make_unreadable(name, "boris")
         key("F5")
         app.says("Something Is Damaged")
         description = app.find("Details…").get_description()
         check("a screen reader announces each problem by its own text", description.startswith("Something Is Damaged. "), description)
+
+
+def other_group():
+    with group("org.example.full") as full, keychain("org.example.nothing") as app:
+        app.says("No Accounts in This Group")
+        app.click(full, "push button")
+        app.says("alice@contoso.com")
+        check("a group without accounts offers those that have some", app.find(f"Group: {full}") is not None)
+
+
+def keyring_hangs_and_ends():
+    with group("org.example.ends") as name, keychain(name) as app:
+        app.says("alice@contoso.com")
+        with stopped_keyring():
+            key("F5")
+            app.appears("Working")
+        app.wait("the spinner ends", lambda: app.find("Working") is None)
+        check("a spinner shows a reading that takes long", True)
+        began, former = time.monotonic(), keyring_process()
+        os.kill(int(former.split()[1].strip(",)")), signal.SIGKILL)
+        # The bus starts another when the window reads.
+        wait("the window reads", lambda: (now := keyring_process()) and now != former)
+        check("a keyring that ends is noticed at once, not at the next look", time.monotonic() - began < 45)
+
+
+def passphrase():
+    name = "org.example.passphrase"
+    with passphrase_store(name, "right") as settings, keychain(name, **settings) as app:
+        app.says("The Store Is Locked")
+        app.click("Unlock")
+        app.says("opens this store")
+        # The button of the page below cannot be used meanwhile.
+        check("an empty passphrase cannot be sent", not app.has("Unlock"))
+        key("Return")
+        type_text("x")
+        app.wait("the passphrase can be sent", lambda: app.has("Unlock"))
+        key("Escape")
+        app.gone("opens this store")
+        check("one's own Cancel is no error", app.find("Close the message") is None, app.labels())
+        app.click("Unlock")
+        app.says("opens this store")
+        type_text("wrong")
+        key("Return")
+        app.says("The passphrase is wrong")
+        check("a wrong passphrase is asked for again, without an error behind", app.find("Close the message") is None)
+        type_text("right")
+        key("Return")
+        app.says("alice@contoso.com")
+        check("the right one opens the store", True)
 
 
 def unavailable(desktop):
@@ -414,17 +504,18 @@ def unavailable(desktop):
 
 def metadata():
     with open(f"{DATA}/org.llavero.Llavero.metainfo.xml") as file:
-        pictures = re.findall("/([^/]+)</image>", file.read())
+        text = file.read().replace("@HOMEPAGE@", "https://example.com")
+    pictures = re.findall("/([^/]+)</image>", text)
     documentation = os.listdir(f"{DATA}/../../Documentation/Llavero.docc")
     check("the metadata's pictures are those of the documentation", pictures and set(pictures) <= set(documentation), pictures)
     for command in [["desktop-file-validate", f"{DATA}/org.llavero.Llavero.desktop"],
-                    ["appstreamcli", "validate", "--no-net", f"{DATA}/org.llavero.Llavero.metainfo.xml"]]:
-        run = subprocess.run(command, capture_output=True, text=True)
+                    ["appstreamcli", "validate", "--no-net", "/dev/stdin"]]:
+        run = subprocess.run(command, input=text, capture_output=True, text=True)
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
-CHECKS = [narrow, other_processes, reveal_and_copy, questions, keyboard, plaintext, renewal, hanging_server, damage,
-          locked]
+CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, plaintext, renewal,
+          hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
 
 metadata()
 with Desktop() as desktop:

@@ -2,6 +2,7 @@
 
 PICTURES names a directory for pictures of all of them.
 """
+# Shows .fault("nothing to show").
 import os
 import subprocess
 from contextlib import contextmanager
@@ -52,6 +53,24 @@ def empty():
 
 
 @contextmanager
+def elsewhere():
+    with group(LONG):
+        yield ONE, {}
+
+
+@contextmanager
+def unreadable():
+    with group(ONE, cache(PEOPLE[:1])) as name:
+        make_unreadable(name, "alice")
+        yield name, {}
+
+
+@contextmanager
+def no_folder():
+    yield ONE, {"LLAVERO_STORE": "file:/media/stick/tokens", "LLAVERO_KEY": "file:/media/stick/key"}
+
+
+@contextmanager
 def locked():
     with group(ONE) as name:
         lock_keyring()
@@ -87,6 +106,9 @@ STATES = {
     "-many": (many, "minutes left", long_names()[0][1]),
     "-expired": (expired, "Expired ", "alice@contoso.com"),
     "-empty": (empty, "No Accounts", None),
+    "-elsewhere": (elsewhere, "No Accounts in This Group", None),
+    "-unreadable": (unreadable, "Entries Cannot Be Read", None),
+    "-no-folder": (no_folder, "The Folder Is Missing", None),
     "-locked": (locked, "The Keyring Is Locked", None),
     "-no-keyring": (no_keyring, "No Keyring", None),
     "-damaged": (damaged, "Something Is Damaged", "alice@contoso.com"),
@@ -102,9 +124,11 @@ BUTTONS = {
 
 
 # The button that asks before something is lost, what the question says, and what stays.
+SIGN_OUT = ("Sign Out…", "You stay signed in in the browser", "Can be renewed")
 QUESTIONS = {
-    "": ("Sign Out…", "You stay signed in in the browser", "Can be renewed"),
-    "-plaintext": ("Move to Keyring…", "After they have been read back", "Azure CLI"),
+    "": SIGN_OUT,
+    "-many": SIGN_OUT,
+    "-plaintext": ("Move to Keyring…", "is then overwritten and removed", "Azure CLI"),
 }
 
 
@@ -114,14 +138,17 @@ def enlarge_text(times):
                     f"Xft.dpi: {int(96 * times)}"], check=True)
 
 
-def press_enter(app, state, what):
+def press_enter(app, state, what, suffix=""):
     """Enter answers no question with what cannot be undone, however its buttons are laid out."""
     button, question, rest = QUESTIONS[state]
     for width in [WIDE[0], 620, FOLDED[0]]:
-        app.resize(width, WIDE[1])
+        present = app.resize(width, WIDE[1])
         app.click(button)
         app.says(question)
         app.wait("the safe button has the focus", lambda: app.focused() in ("Cancel", "_Cancel"))
+        check(f"{what}: the question is on the screen at {width} pixels",
+              present == width and app.focus_on_screen(), present)
+        picture(f"{state}-question-{width}{suffix}")
         key("Return")
         app.gone(question)
         check(f"{what}: Enter keeps everything at {width} pixels", app.says(rest))
@@ -167,7 +194,7 @@ def examine(state, what, large=False):
                 key(leave)
                 app.gone(shown)
         if state in QUESTIONS:
-            press_enter(app, state, what)
+            press_enter(app, state, what, suffix)
         key("ctrl+q")
         check(f"{what}: GTK reports no errors", app.ends() == 0 and app.errors() == "", app.errors())
     if PICTURES and not large:
@@ -191,7 +218,7 @@ with Desktop() as desktop:
             else:
                 app.tab_to(account)
                 key("Return")
-            press_enter(app, state, start.__name__ + " with text of 2")
+            press_enter(app, state, start.__name__ + " with text of 2", "-huge")
             key("ctrl+q")
             check("GTK reports no errors", app.ends() == 0 and app.errors() == "", app.errors())
 finish()

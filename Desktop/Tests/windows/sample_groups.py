@@ -1,13 +1,17 @@
 """Sample groups in the keyring, and llavero-desktop with them."""
 import json
 import os
+import pty
+import re
+import shutil
 import subprocess
 import time
-from contextlib import contextmanager
+import urllib.request
+from contextlib import contextmanager, suppress
 
 import gi
 from desktop import Program, wait
-from peers import BIN, GROUP, llavero
+from peers import BIN, GROUP, free_port, llavero
 
 gi.require_version("Secret", "1")
 from gi.repository import Secret  # noqa: E402
@@ -64,6 +68,51 @@ def group(name, document=None):
     llavero("import", "-", stdin=document or cache(), group=name)
     yield name
     llavero("clear", "--all", "--yes", group=name)
+
+
+@contextmanager
+def passphrase_store(name, passphrase):
+    """The settings of a store of files with a group, which a passphrase opens."""
+    directory = f"{os.environ['TMPDIR']}/passphrase"
+    file = f"{directory}.json"
+    with open(file, "w") as cache_file:
+        cache_file.write(cache())
+    settings = {"LLAVERO_STORE": f"file:{directory}", "LLAVERO_KEY": "passphrase"}
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execve(f"{BIN}/llavero", ["llavero", "import", file, "--group", name], os.environ | settings)
+    with suppress(OSError):  # The end of a terminal is an error.
+        while text := os.read(terminal, 1000):
+            # What is typed before it asks is discarded.
+            if text.endswith(b": "):
+                os.write(terminal, passphrase.encode() + b"\n")
+    assert os.waitpid(process, 0)[1] == 0
+    yield settings
+    shutil.rmtree(directory)
+
+
+@contextmanager
+def etcd():
+    """The settings of a store in an etcd of its own, and a function that counts etcd's watches."""
+    directory = f"{os.environ['TMPDIR']}/etcd"
+    client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    os.mkdir(directory)
+    with open(f"{directory}/key", "wb", opener=lambda file, flags: os.open(file, flags, 0o600)) as key:
+        key.write(os.urandom(32))
+    process = subprocess.Popen(
+        ["etcd", "--data-dir", f"{directory}/data", "--listen-client-urls", client, "--advertise-client-urls", client,
+         "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"],
+        stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def watches():
+        with suppress(OSError), urllib.request.urlopen(f"{client}/metrics") as answer:
+            return int(re.search(r"^etcd_debugging_mvcc_watcher_total (\d+)", answer.read().decode(), re.M)[1])
+
+    wait("etcd", lambda: watches() is not None)
+    yield {"LLAVERO_STORE": f"etcd+{client}/windows", "LLAVERO_KEY": f"file:{directory}/key"}, watches
+    process.terminate()
+    process.wait()
+    shutil.rmtree(directory)
 
 
 def make_unreadable(name, part):

@@ -1,3 +1,4 @@
+import GLibSupport
 import HTTPListener
 
 extension ListenerResponse {
@@ -70,6 +71,6 @@ private func escaped(_ text: String) -> String {
   let entities: [Unicode.Scalar: String] = [
     "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
   ]
-  return text.unicodeScalars.filter { $0 == "\n" || $0.properties.generalCategory != .control }
+  return text.unicodeScalars.filter { $0 == "\n" || !$0.isUnsafe }
     .map { entities[$0] ?? String($0) }.joined()
 }

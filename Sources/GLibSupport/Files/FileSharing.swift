@@ -52,28 +52,21 @@ package enum FileSharing: Equatable, Sendable {
 
   /// - Parameters:
   ///   - type: The type as `statfs(2)` reports it; its manual page has the numbers.
-  ///   - mount: Reads how it was mounted; called only where the type does not decide.
+  ///   - mount: Reads how it was mounted; called only for what is not on this machine's disks or in its memory.
   init(type: UInt32, mount: () -> MountEntry?) {
     switch type {
+    // ext2 to ext4, XFS, Btrfs, ZFS, F2FS, bcachefs, JFS, ReiserFS, NILFS, UBIFS, JFFS2.
+    case 0xef53, 0x5846_5342, 0x9123_683e, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e, 0x3153_464a, 0x5265_4973,
+      0x3434, 0x2405_1905, 0x72b6,
+      // FAT, exFAT, NTFS, HFS+.
+      0x4d44, 0x2011_bab0, 0x5346_544e, 0x7366_746e, 0x482b,
+      // tmpfs, ramfs; layers over others: overlay, aufs, eCryptfs.
+      0x0102_1994, 0x8584_58f6, 0x794c_7630, 0x6175_6673, 0xf15f:
+      self = .machine
     case 0x6969: self.init("NFS", unless: ["nolock", "local_lock=all", "local_lock=flock"], mount)
     case 0xff53_4d42, 0xfe53_4d42: self.init("SMB", unless: ["nobrl"], mount)
     case 0x0bd0_0bd0: self.init("Lustre", unless: ["localflock", "noflock"], mount)
-    case 0x4750_4653: self = .network("GPFS")
-    case 0x00c3_6400: self = .network("CephFS")
-    case 0x0116_1970: self = .network("GFS2")
-    case 0x7461_636f: self = .network("OCFS2")
-    // QEMU's server grants every lock.
-    case 0x0102_1997: self = .networkWithoutLocks("9p")
-    case 0x5346_414f, 0x6b41_4653: self = .networkWithoutLocks("AFS")
-    case 0x1983_0326: self = .networkWithoutLocks("BeeGFS")
-    case 0x7375_7245: self = .networkWithoutLocks("Coda")
-    case 0x517b: self = .networkWithoutLocks("smbfs")
-    case 0x564c: self = .networkWithoutLocks("NCP")
-    case 0xaad7_aaea: self = .networkWithoutLocks("PanFS")
-    case 0x786f_4256, 0xbacb_acbc, 0x7c7c_6673:
-      self = .networkWithoutLocks("a folder of the virtual machine's host")
-    case 0x6573_5546: self.init(fuse: mount()?.type ?? "fuse")
-    default: self = .machine
+    default: self.init(mounted: mount()?.type)
     }
   }
 
@@ -81,17 +74,20 @@ package enum FileSharing: Equatable, Sendable {
     self = options.isDisjoint(with: mount()?.options ?? []) ? .network(name) : .networkWithoutLocks(name)
   }
 
-  /// A FUSE file system is judged by its subtype. An unknown one may be on a network: refusing it costs the user another
-  /// directory, accepting it may cost a sign-in.
-  private init(fuse type: String) {
+  /// What is not known, such as most of FUSE, may be on a network: refusing it costs the user another directory, accepting
+  /// it may cost a sign-in.
+  private init(mounted type: String?) {
+    guard let type else {
+      self = .unknown
+      return
+    }
     switch type {
     // On a disk of this machine.
     case "fuseblk", "fuse.ntfs-3g", "fuse.exfat": self = .machine
     // Their locks reach all of their clients.
-    case "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.juicefs": self = .network(type)
-    // Layers over a directory that they do not name. Processes of this machine see the locks.
-    case "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "fuse.securefs", "fuse.fuse-overlayfs",
-      "fuse.mergerfs",
+    case "gpfs", "ceph", "gfs2", "ocfs2", "fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.juicefs",
+      // Layers over a directory that they do not name. Processes of this machine see the locks.
+      "fuse.gocryptfs", "fuse.encfs", "fuse.cryfs", "fuse.securefs", "fuse.fuse-overlayfs", "fuse.mergerfs",
       "fuse.unionfs":
       self = .network(type)
     default: self = .networkWithoutLocks(type)

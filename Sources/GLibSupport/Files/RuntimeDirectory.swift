@@ -10,15 +10,31 @@ package struct RuntimeDirectory: Equatable, Sendable {
   /// `$XDG_RUNTIME_DIR/llavero` if that variable is set (XDG Base Directory Specification), else
   /// `/run/user/<uid>/llavero` if the system made that directory, else `/tmp/llavero-<uid>`.
   package init(environment: [String: String]) {
-    let user = geteuid()
     if let directory = environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/") {
       path = directory + "/llavero"
-    } else if isOwnDirectory("/run/user/\(user)", user: user) {
-      path = "/run/user/\(user)/llavero"
+    } else if let directory = Self.ofLogin() {
+      path = directory + "/llavero"
     } else {
-      path = "/tmp/llavero-\(user)"
+      path = "/tmp/llavero-\(geteuid())"
     }
     isShared = environment["SNAP"] == nil && access("/.flatpak-info", F_OK) != 0
+  }
+
+  /// `/run/user/<uid>`, if the system made that directory: what `XDG_RUNTIME_DIR` names in the user's logins.
+  package static func ofLogin() -> String? {
+    let user = geteuid()
+    let path = "/run/user/\(user)"
+    return isOwnDirectory(path, user: user) ? path : nil
+  }
+
+  /// The directory of the user's logins, if this one is not in it: their programs have other locks.
+  package func ofOtherLogins() -> String? {
+    guard let login = Self.ofLogin() else { return nil }
+    var (one, other) = (stat(), stat())
+    let isSame =
+      stat(login, &one) == 0 && stat(parentDirectory(of: path), &other) == 0
+      && (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+    return isSame ? nil : login
   }
 
   /// The directory that `XDG_RUNTIME_DIR` names, if it does not exist: no lock file can be made there, and gnome-keyring hangs

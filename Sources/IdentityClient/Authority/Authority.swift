@@ -2,9 +2,17 @@ public import FoundationEssentials
 import HTTPSupport
 import TokenCache
 
-/// An authority: the address of an authorization server that signs people in, reduced to the part that names it.
+/// The address of an authorization server, reduced to the part that identifies the authority.
+///
+/// For example:
+///
+/// ```swift
+/// let contoso = try Authority(
+///   "https://login.microsoftonline.com/contoso.com")
+/// let guests = try contoso.replacingTenant(with: "fabrikam.com")
+/// ```
 public struct Authority: Sendable, Hashable {
-  /// The kinds of authorization server, as far as they are asked in different ways.
+  /// The kinds of authorization server, by the protocol that they expect.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Microsoft Entra ID and personal Microsoft accounts: `https://<host>/<tenant>`.
     case aad
@@ -12,30 +20,30 @@ public struct Authority: Sendable, Hashable {
     case b2c
     /// Active Directory Federation Services: `https://<host>/adfs`.
     case adfs
-    /// Microsoft Entra External ID: `https://<tenant>.ciamlogin.com`, or a domain of one's own.
+    /// Microsoft Entra External ID: `https://<tenant>.ciamlogin.com`, or a custom domain.
     case ciam
     /// Any OpenID Connect provider; the address is its issuer.
     case oidc
   }
 
   public let kind: Kind
-  /// The normalised address, without query, fragment and what follows the part that names the authority.
+  /// The normalized address, without query, fragment and further path components.
   public var url: URL {
-    // An address that was taken apart can be put together again; the fallback is never reached.
+    // The address was parsed as a URL, so that the fallback is never used.
     URL(string: address) ?? URL(filePath: "/")
   }
-  /// The normalised address as text.
+  /// The normalized address as text.
   let address: String
-  /// The host in lower case, with the port where the address has one that is not that of https.
+  /// The host in lower case, with the port unless that is 443.
   public let host: String
-  /// The tenant in the path, as it was written; `nil` for AD FS and OpenID Connect providers.
+  /// The tenant in the path, as written; `nil` for AD FS and OpenID Connect providers.
   public let tenant: String?
 
-  /// What tells the authority's accounts and tokens in the cache from those of others, before anything is known of aliases: the
-  /// host. An OpenID Connect provider's, and one of External ID at a domain of its own, has the path as well, since a host may have
-  /// several issuers. The case of a path counts, that of the cache's text does not, so that capital letters are encoded.
+  /// The `environment` of the authority's records in the cache, before aliases are known: the host. For OpenID Connect
+  /// providers and for External ID at a custom domain it includes the path, since a host may have several issuers. A
+  /// path is case-sensitive and the cache's text is not, so capital letters are encoded.
   public var environment: String {
-    guard kind == .oidc || kind == .ciam && !host.hasSuffix(".ciamlogin.com") else { return host }
+    guard kind == .oidc || kind == .ciam && !host.hasSuffix(KnownCloud.externalIDSuffix) else { return host }
     let path = address.dropFirst("https://".count + host.count)
     if kind == .ciam { return host + path.lowercased() }
     return path.utf8.reduce(into: host) { text, byte in
@@ -46,17 +54,16 @@ public struct Authority: Sendable, Hashable {
 
   /// Entra ID for work, school and personal accounts: `https://login.microsoftonline.com/common`.
   public static let `default` = Authority(
-    kind: .aad, host: "login.microsoftonline.com", path: ["common"], tenant: "common")
+    kind: .aad, host: KnownCloud.worldwide.host, path: ["common"], tenant: "common")
 
-  /// Takes an address whose form says of which kind the authority is. An OpenID Connect provider has to be
-  /// named as such; see ``init(url:kind:)``.
+  /// Parses an address and infers the kind from its form. For an OpenID Connect provider, use ``init(url:kind:)``.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is not an authority's.
   public init(url: URL) throws(IdentityError) {
     try self.init(url, kind: nil)
   }
 
-  /// Takes an address as ``init(url:)`` does, from a text.
+  /// Parses a text like ``init(url:)``.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for a text that is not an authority's address.
   public init(_ address: String) throws(IdentityError) {
@@ -64,14 +71,14 @@ public struct Authority: Sendable, Hashable {
     try self.init(url: url)
   }
 
-  /// Takes an address and the word of the caller for what kind of authority it is.
+  /// Parses an address of the given kind.
   ///
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that cannot be one of that kind.
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an address that is not of that kind.
   public init(url: URL, kind: Kind) throws(IdentityError) {
     try self.init(url, kind: kind)
   }
 
-  /// Takes an address of B2C in any form, such as behind a gateway or without a policy. In the usual forms it is reduced as by
+  /// Parses a B2C address of any form, such as behind a gateway or without a policy. The usual forms are reduced as by
   /// ``init(url:kind:)``.
   ///
   /// - Throws: ``IdentityError/Code/invalidParameter`` for an address without https, host or path.
@@ -79,10 +86,10 @@ public struct Authority: Sendable, Hashable {
     try self.init(url, kind: .b2c, inAnyForm: true)
   }
 
-  /// Returns the authority for another tenant. One of B2C keeps its policy.
+  /// Returns the authority for another tenant. A B2C authority keeps its policy.
   ///
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that cannot stand in an address, and for
-  ///   an authority without tenants.
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for a tenant that is not valid in an address, and for an
+  ///   authority without tenants.
   public func replacingTenant(with tenant: String) throws(IdentityError) -> Authority {
     guard let current = self.tenant,
       tenant == current || !["", ".", ".."].contains(tenant) && FormEncoding.encode(tenant) == tenant
@@ -96,7 +103,7 @@ public struct Authority: Sendable, Hashable {
     return Authority(kind: kind, host: host, path: path, tenant: tenant)
   }
 
-  /// Takes an address of the given kind, else of the kind that its form says.
+  /// Parses an address of the given kind, or of the kind that its form implies.
   private init(_ url: URL, kind given: Kind?, inAnyForm: Bool = false) throws(IdentityError) {
     guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       parts.scheme?.lowercased() == "https"
@@ -109,9 +116,9 @@ public struct Authority: Sendable, Hashable {
       throw .invalidAuthority("authority must not have dots for directories in its path.")
     }
     var tenant = path.first
-    let isB2C = tenant?.lowercased() == "tfp" || host.hasSuffix(".b2clogin.com")
+    let isB2C = tenant?.lowercased() == "tfp" || host.hasSuffix(KnownCloud.b2cSuffix)
     let isADFS = tenant?.lowercased() == "adfs"
-    let isCIAM = ("." + host).hasSuffix(".ciamlogin.com")
+    let isCIAM = ("." + host).hasSuffix(KnownCloud.externalIDSuffix)
     let kind = given ?? (isB2C ? .b2c : isADFS ? .adfs : isCIAM ? .ciam : .aad)
     switch kind {
     case .aad:
@@ -136,7 +143,7 @@ public struct Authority: Sendable, Hashable {
       guard isADFS else { throw .invalidAuthority("It is not ADFS authority.") }
       (path, tenant) = (["adfs"], nil)
     case .ciam:
-      if tenant == nil, host.hasSuffix(".ciamlogin.com") {
+      if tenant == nil, host.hasSuffix(KnownCloud.externalIDSuffix) {
         tenant = host.split(separator: ".").first.map { "\($0).onmicrosoft.com" }
       }
       guard let tenant else {
@@ -163,7 +170,7 @@ extension Authority: CustomStringConvertible {
 }
 
 extension Authority {
-  /// What the cache has to know of the kind.
+  /// The kind as the cache distinguishes it.
   var cacheKind: AuthorityKind {
     switch kind {
     case .aad: .aad
@@ -174,26 +181,26 @@ extension Authority {
     }
   }
 
-  /// Whether Microsoft's services answer, which understand parameters that the standards do not know.
+  /// Whether the servers are Microsoft's, which accept nonstandard parameters.
   var isMicrosofts: Bool { kind == .aad || kind == .b2c || kind == .ciam }
 
-  /// Whether the authority is that of one tenant of Entra ID, named by its id and not by a domain.
+  /// Whether the authority is one Entra ID tenant, given by its ID and not by a domain.
   var namesTenantID: Bool { kind == .aad && UUID(uuidString: tenant ?? "") != nil }
 
-  /// Whether the authority is that of one tenant, named by its id, and the given one is another.
+  /// Whether the authority is one tenant, given by its ID, and differs from `other`.
   func excludes(tenant other: String?) -> Bool {
     namesTenantID && other.map { $0.normalized != tenant?.normalized } ?? false
   }
 
-  /// Whether the response names another tenant than the address does.
+  /// Whether the address names no single tenant, so that only the response does.
   package var namesManyTenants: Bool {
     kind == .aad && Tenant.namesMany(tenant)
   }
 
-  /// Whether the address names the tenant by a domain. Its id is in the issuer.
+  /// Whether the address gives the tenant by a domain. The issuer has its ID.
   var namesDomain: Bool { kind == .aad && !namesManyTenants && !namesTenantID }
 
-  /// The authority with the tenant's id that its issuer has, in place of a domain.
+  /// Returns the authority with its domain replaced by the tenant ID of the issuer.
   func resolved(by issuer: String) -> Authority {
     guard namesDomain,
       let id = URL(string: issuer)?.pathComponents.first(where: { UUID(uuidString: $0) != nil })

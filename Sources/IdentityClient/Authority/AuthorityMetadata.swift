@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPSupport
 import TokenCache
 
-/// Where an authority's endpoints are, as its discovery document says (OpenID Connect Discovery 1.0).
+/// The endpoints of an authority, from its discovery document (OpenID Connect Discovery 1.0).
 struct AuthorityMetadata: Sendable {
   let authority: Authority
   let issuer: String
@@ -10,9 +10,9 @@ struct AuthorityMetadata: Sendable {
   let tokenEndpoint: URL
   let deviceAuthorizationEndpoint: URL?
   let endSessionEndpoint: URL?
-  /// `nil` when the document does not say.
+  /// `nil` if the document does not list them.
   let responseModes: [String]?
-  /// Whether redirects name their issuer (RFC 9207).
+  /// Whether redirects have the issuer as `iss` (RFC 9207).
   let redirectsNameIssuer: Bool
 
   /// Reads a discovery document and checks that its endpoints are the authority's.
@@ -23,7 +23,7 @@ struct AuthorityMetadata: Sendable {
       guard let address = HTTPSAddress(text.replacing("{tenantid}", with: authority.tenant ?? "")) else {
         throw .authorityValidationFailed("The authority's \(name) is not an https address.")
       }
-      // Tokens of a cloud go to hosts of that cloud and to no others, whatever a document says.
+      // Tokens of a cloud are sent only to its own hosts, whatever the document says.
       guard
         authority.kind != .aad && !clouds.contains(authority.host)
           || clouds.aliases(of: authority.host).contains(address.host)
@@ -50,7 +50,7 @@ struct AuthorityMetadata: Sendable {
     redirectsNameIssuer = fields["authorization_response_iss_parameter_supported"] == .bool(true)
   }
 
-  /// Whether a redirect names this issuer (RFC 9207). `{tenantid}` in it stands for one of its tenants.
+  /// Whether `text`, the `iss` of a redirect (RFC 9207), is this issuer. `{tenantid}` matches any tenant.
   func isIssuer(_ text: String) -> Bool {
     guard let place = issuer.firstRange(of: "{tenantid}") else { return text == issuer }
     let (start, end) = (issuer[..<place.lowerBound], issuer[place.upperBound...])
@@ -59,17 +59,17 @@ struct AuthorityMetadata: Sendable {
     return !text.dropFirst(start.count).dropLast(end.count).contains("/")
   }
 
-  /// Who must have issued the ID token: whom the redirect named, where it did.
+  /// Returns the expected issuer of the ID token: that of the redirect, if it has one.
   func issuer(named name: String?) -> String { name.flatMap { isIssuer($0) ? $0 : nil } ?? issuer }
 
-  /// An OpenID Connect provider's issuer must be the address that was asked (RFC 8414 section 3.3). MSAL
-  /// accepts any issuer on the same host, and Microsoft's own.
+  /// Checks the issuer of an OpenID Connect provider. By RFC 8414 section 3.3 it is the requested address. MSAL also
+  /// accepts any issuer on the same host, and Microsoft's.
   private static func check(
     issuer: String, of authority: Authority, in clouds: CloudInstances
   ) throws(IdentityError) {
     guard let host = HTTPSAddress(issuer)?.host,
       host == authority.host || clouds.contains(host) || isRegionOfKnownHost(host, in: clouds)
-        || [".b2clogin.com", ".ciamlogin.com"].contains(where: host.hasSuffix)
+        || [KnownCloud.b2cSuffix, KnownCloud.externalIDSuffix].contains(where: host.hasSuffix)
     else { throw .authorityValidationFailed("The authority's issuer is another server.") }
   }
 
@@ -77,7 +77,7 @@ struct AuthorityMetadata: Sendable {
     host.firstIndex(of: ".").map { clouds.contains(String(host[host.index(after: $0)...])) } ?? false
   }
 
-  /// Microsoft's documents do not always name the endpoint, but it stands beside that for tokens.
+  /// Microsoft's documents do not always have the endpoint, but it is beside the token endpoint.
   private static func deviceEndpoint(beside token: URL, _ authority: Authority) -> URL? {
     guard authority.kind == .aad || authority.kind == .adfs, token.absoluteString.hasSuffix("/token") else {
       return nil

@@ -5,8 +5,8 @@ import Synchronization
 import TokenCache
 
 extension PublicClient {
-  /// Finds out where an authority's endpoints are, once for each authority and by one request at a time. All requests have one
-  /// deadline (default: that of a call that begins now).
+  /// Returns an authority's metadata, which is requested once per authority and by one call at a time. All requests
+  /// share one deadline (default: that of a call that begins now).
   func metadata(
     of authority: Authority, until deadline: Duration? = nil
   ) async throws(IdentityError) -> AuthorityMetadata {
@@ -25,8 +25,8 @@ extension PublicClient {
         self.knownMetadata.withLock { $0[authority] = (.success(metadata), until) }
         return metadata
       } catch {
-        // A server's own refusal stands for a while, since a gateway's may look like one. Whatever else came is gone with the next
-        // request.
+        // A refusal is kept only for a while, since a gateway's may look like the server's. Other failures are not
+        // kept.
         if error.isOAuthRefusal {
           let until = self.timing.uptime() + pause
           self.knownMetadata.withLock { $0[authority] = (.failure(error), until) }
@@ -36,7 +36,7 @@ extension PublicClient {
     }
   }
 
-  /// Finds out whether the configured authority can be reached, and has the metadata that a sign-in needs.
+  /// Checks whether the configured authority can be reached and has the metadata that a sign-in needs.
   package func checkAuthority() async throws(IdentityError) {
     _ = try await metadata(of: configuration.authority)
   }
@@ -68,8 +68,8 @@ extension PublicClient {
     }
   }
 
-  /// Asks which other hosts name the authority's cloud, if that is not known. An authority of the application's own is asked
-  /// itself, and need not respond; others are looked up with Microsoft. Returns whether another request brings nothing else.
+  /// Requests the aliases of an unknown authority's host. A known authority of the application is asked itself, and
+  /// need not respond; others are looked up at Microsoft. Returns whether the result is final.
   private func discoverCloud(
     of authority: Authority, until deadline: Duration
   ) async throws(IdentityError) -> Bool {
@@ -94,8 +94,8 @@ extension PublicClient {
     }
   }
 
-  /// Takes in the clouds that instance discovery named. A host that vouches for itself speaks of hosts of its own domain
-  /// alone, and cannot join a cloud that is known: tokens of a host are sent to its aliases.
+  /// Stores the clouds of an instance discovery. Tokens of a host are sent to its aliases, so a host that describes
+  /// itself can only name hosts of its own domain, and cannot join a known cloud.
   private func insert(_ clouds: [JSONValue], about authority: Authority, isTrusted: Bool) {
     let known = cache.clouds
     let found = clouds.compactMap { $0.objectValue.flatMap(CloudInstance.init(discovered:)) }
@@ -108,7 +108,7 @@ extension PublicClient {
 }
 
 extension Authority {
-  /// Whether a host has another name of the same domain, such as `sts.contoso.com` for `login.contoso.com`.
+  /// Whether a host is in the same domain, such as `sts.contoso.com` for `login.contoso.com`.
   fileprivate func hasDomain(of other: String) -> Bool {
     let (own, other) = (host.normalized, other.normalized)
     guard own.contains(where: \.isLetter) else { return own == other }

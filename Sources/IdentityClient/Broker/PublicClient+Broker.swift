@@ -5,19 +5,18 @@ public import TokenCache
 extension PublicClient {
   package var mayAskBroker: Bool { configuration.brokerPolicy != .off && isBrokerAllowed() }
 
-  /// Whether a broker is there that this client may ask.
+  /// Whether there is a broker that this client may ask.
   ///
-  /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
+  /// - Throws: ``IdentityError/Code/brokerFailed`` if that cannot be determined.
   public func isBrokerAvailable() async throws(IdentityError) -> Bool {
     guard mayAskBroker, let broker else { return false }
     return try await broker.isAvailable()
   }
 
-  /// Lists the accounts of the cache and those for which the broker gives tokens, each once. Their
-  /// `Account.source` says which are the broker's.
+  /// Lists the accounts of the cache and of the broker, each once. `Account.source` marks those of the broker.
   ///
-  /// An account that was signed out of this client is not listed because the broker has it, unless the filter asks for
-  /// such; neither is one of which the cache cannot be read. Unless the broker is required, a failing one counts as absent.
+  /// Unless the filter asks for them, the broker's accounts that signed out of this client are left out, as are those
+  /// whose part of the cache is unreadable. A failing broker counts as absent unless it is required.
   ///
   /// - Throws: ``IdentityError/Code/cache``, and what the broker throws.
   public func accountsFromDevice(
@@ -30,8 +29,8 @@ extension PublicClient {
     return try await deviceAccounts(fixed, in: snapshot, correlationID: correlationID).accounts
   }
 
-  /// Lists what ``accountsFromDevice(_:correlationID:)`` lists, and says why the broker named none. `snapshot` is what the
-  /// group holds; `nil` where that is unavailable.
+  /// Lists the accounts of ``accountsFromDevice(_:correlationID:)``, with the reason why the broker listed none.
+  /// `snapshot` is the content of the group; `nil` if that is unavailable.
   package func deviceAccounts(
     _ filter: AccountFilter = AccountFilter(), in snapshot: CacheSnapshot?, correlationID: UUID? = nil
   ) async throws(IdentityError) -> DeviceAccounts {
@@ -48,7 +47,7 @@ extension PublicClient {
       log(.info, "The broker lists no accounts.", ["code": "\(error.code.rawValue)"])
       return DeviceAccounts(accounts: own ?? [], brokerFailure: error.code == .noBroker ? nil : error)
     }
-    // The broker does without a cache that cannot be read at all.
+    // The broker does not need the cache.
     let readable = own == nil ? nil : snapshot
     return DeviceAccounts(
       accounts: (own ?? []).merging(
@@ -58,8 +57,8 @@ extension PublicClient {
         }))
   }
 
-  /// Returns another library's accounts. Unless the filter asks for them, those that were signed out of this client are left
-  /// out, and those of which the cache cannot be read.
+  /// Returns another library's accounts. Unless the filter asks for them, those that signed out of this client are left
+  /// out, as are those whose part of the cache is unreadable.
   package func removingSignedOut(
     from accounts: [Account], _ filter: AccountFilter
   ) async throws(IdentityError) -> [Account] {
@@ -71,8 +70,8 @@ extension PublicClient {
     return accounts.filter { !isSignedOut($0, of: filter.clientID ?? "", in: snapshot) }
   }
 
-  /// Whether an account was signed out of a client. It counts as signed out if its part of the cache cannot be read, and not
-  /// without a cache.
+  /// Whether an account signed out of a client. It counts as signed out if its part of the cache is unreadable, but not
+  /// if there is no cache.
   private func isSignedOut(_ account: Account, of clientID: String, in snapshot: CacheSnapshot?) -> Bool {
     guard let snapshot else { return false }
     do throws(CacheError) {
@@ -90,10 +89,9 @@ extension PublicClient {
     return filter
   }
 
-  /// The broker, where it serves an authority. A token that is to be bound to a key of the group comes from
-  /// no broker.
+  /// Returns the broker, if it serves an authority. No broker binds a token to a key of the group.
   ///
-  /// - Throws: ``IdentityError/Code/noBroker`` where one is required.
+  /// - Throws: ``IdentityError/Code/noBroker`` if a broker is required.
   func broker(
     for authority: Authority, binding isBound: Bool = false
   ) throws(IdentityError) -> (any TokenBroker)? {
@@ -106,7 +104,7 @@ extension PublicClient {
       advice: "Turn the broker off, or use an authority that it serves, without a scheme.")
   }
 
-  /// Reads the cache. An unavailable one counts as empty where the broker is required, which has the tokens.
+  /// Reads the cache. Where the broker is required, it has the tokens, and an unavailable cache counts as empty.
   func readingCache<T>(_ body: () async throws(CacheError) -> T?) async throws(IdentityError) -> T? {
     do throws(CacheError) {
       return try await body()
@@ -119,7 +117,8 @@ extension PublicClient {
     }
   }
 
-  /// Tokens of one cloud are useless in another. The cloud of an unknown host is unknown as well.
+  /// Whether an account may be of the configured cloud, as far as both hosts are known. Tokens of one cloud are useless
+  /// in another.
   private func isOfSameCloud(_ account: Account) -> Bool {
     let (clouds, host) = (cache.clouds, configuration.authority.host)
     return !clouds.contains(account.environment) || !clouds.contains(host)
@@ -130,7 +129,7 @@ extension PublicClient {
 /// The accounts of the cache and of the broker.
 package struct DeviceAccounts: Sendable {
   package var accounts: [Account]
-  /// Why the broker's are missing; `nil` also where there is no broker.
+  /// Why the broker's accounts are missing; `nil` also if there is no broker.
   package var brokerFailure: IdentityError?
 
   package init(accounts: [Account], brokerFailure: IdentityError? = nil) {
@@ -140,7 +139,7 @@ package struct DeviceAccounts: Sendable {
 }
 
 extension [Account] {
-  /// These accounts with what another list knows of them, and then the others of that list, each once.
+  /// Returns these accounts, completed from another list, and then the other accounts of that list, each once.
   package func merging(_ others: [Account]) -> [Account] {
     let theirs = Dictionary(others.map { ($0.homeAccountID.normalized, $0) }) { first, _ in first }
     var listed = Set(map(\.homeAccountID.normalized))

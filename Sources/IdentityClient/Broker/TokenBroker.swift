@@ -5,42 +5,42 @@ public import TokenCache
 ///
 /// A client asks its broker after its cache and before its own refresh token; see ``BrokerPolicy``.
 public protocol TokenBroker: Sendable {
-  /// One word for who gives the tokens. It is kept with them in the cache.
+  /// The broker's name, one word that is stored with its tokens.
   var name: String { get }
 
-  /// Whether it may have tokens of an authority. Unless it says otherwise these are the ones of Entra ID alone.
+  /// Whether the broker may have tokens of an authority (default: Entra ID only).
   func serves(_ authority: Authority) -> Bool
 
-  /// Whether it borrows its tokens from another process, which waits for the account's turn when it renews them. A client
-  /// that asks nothing else leaves the turn to that process. Unless it says otherwise it does not borrow.
+  /// Whether the broker borrows its tokens from another process, which takes the account's lock itself to renew them
+  /// (default: no). A client that requires such a broker does not take the lock.
   var borrowsTokens: Bool { get }
 
-  /// Whether the broker can be asked.
+  /// Whether the broker is available.
   ///
-  /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
+  /// - Throws: ``IdentityError/Code/brokerFailed`` if that cannot be determined.
   func isAvailable() async throws(IdentityError) -> Bool
 
-  /// The accounts whose tokens are available silently to a client, each once.
+  /// Lists the accounts whose tokens a client can get silently, each once.
   ///
-  /// - Throws: ``IdentityError/Code/noBroker`` without a broker, ``IdentityError/Code/brokerFailed`` for whatever
-  ///   is not a valid response.
+  /// - Throws: ``IdentityError/Code/noBroker`` without a broker, ``IdentityError/Code/brokerFailed`` for an
+  ///   invalid response.
   func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account]
 
-  /// Gets a token of the request's account without a person.
+  /// Gets a token of the request's account without interaction.
   ///
-  /// - Throws: ``IdentityError/Code/interactionRequired`` when a person has to sign in, ``IdentityError/Code/network``
-  ///   when the servers cannot be asked, ``IdentityError/Code/noBroker`` without a broker, and
-  ///   ``IdentityError/Code/brokerFailed`` for whatever is not a valid response.
+  /// - Throws: ``IdentityError/Code/interactionRequired`` if the user has to sign in, ``IdentityError/Code/network`` if
+  ///   the servers cannot be reached, ``IdentityError/Code/noBroker`` without a broker, and
+  ///   ``IdentityError/Code/brokerFailed`` for an invalid response.
   func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
 
-  /// Whether the broker can ask a person to sign in, in a manner of its own.
+  /// Whether the broker has a sign-in dialog of its own.
   ///
-  /// - Throws: ``IdentityError/Code/brokerFailed`` when that cannot be found out.
+  /// - Throws: ``IdentityError/Code/brokerFailed`` if that cannot be determined.
   func supportsInteractiveSignIn(clientID: String, correlationID: UUID) async throws(IdentityError) -> Bool
 
-  /// Gets a token for which a person signs in. It takes as long as the person does, and ends with the task.
+  /// Gets a token by an interactive sign-in. The call has no timeout, and ends when the task is cancelled.
   ///
-  /// - Throws: As ``tokenSilently(_:)``; also ``IdentityError/Code/userCanceled`` when the person gave up.
+  /// - Throws: As ``tokenSilently(_:)``; also ``IdentityError/Code/userCanceled`` if the user cancelled the sign-in.
   func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken
 }
 
@@ -53,32 +53,32 @@ extension TokenBroker {
 public enum BrokerPolicy: String, Sendable, Hashable, CaseIterable {
   /// Never.
   case off
-  /// Before its own refresh token, which serves when the broker does not.
+  /// Before it uses its own refresh token, which is the fallback.
   case automatic = "auto"
-  /// Always, and nothing else: the client sends nothing itself. An unavailable cache is not an error.
+  /// Always and exclusively: the client sends no requests itself. An unavailable cache is not an error.
   case required = "only"
 }
 
-/// What a client asks its broker for.
+/// A request of a client to its broker.
 public struct BrokerRequest: Sendable {
   public var clientID: String
-  /// Who issues the token, with the tenant where it is known.
+  /// The issuing authority, with the tenant if it is known.
   public var authority: Authority
-  /// What the token is for.
+  /// The requested scopes.
   public var scopes: [String]
-  /// Whose token it is. `nil` in an interactive request leaves that to the person.
+  /// The account. In an interactive request `nil` lets the user choose.
   public var account: Account?
   /// The user name to propose.
   public var loginHint: String?
-  /// What the person is to be asked.
+  /// The prompt to show.
   public var prompt: Prompt
   /// The `claims` parameter, a JSON object.
   public var claims: String?
-  /// Whether the token that the broker has does not do any more.
+  /// Whether to bypass the broker's cached token.
   public var isForced: Bool
-  /// That token, where the client knows it.
+  /// The cached token to bypass, if the client knows it.
   public var tokenToReplace: String?
-  /// For how many seconds the token should be good at least.
+  /// The minimum remaining validity of the token, in seconds.
   public var minimumValidity: Double
   /// The redirect URI of the client.
   public var redirectURI: URL?
@@ -108,15 +108,15 @@ public struct BrokerRequest: Sendable {
   }
 }
 
-/// What a broker gave: an access token, and whose it is as far as the broker says so. There is no refresh token.
+/// A broker's response: an access token and, if the broker names it, the account. It has no refresh token.
 public struct BrokerToken: Sendable {
   public var accessToken: String
   public var expiresOn: Date
-  /// The scopes granted, separated by spaces; `nil` means those asked for.
+  /// The granted scopes, separated by spaces; `nil` means the requested ones.
   public var grantedScopes: String?
   /// A JSON Web Token.
   public var idToken: String?
-  /// The account, `nil` when the broker leaves that to the request.
+  /// The account; `nil` means that of the request.
   public var account: Account?
 
   public init(
@@ -132,13 +132,13 @@ public struct BrokerToken: Sendable {
 }
 
 extension BrokerRequest: CustomStringConvertible, CustomReflectable {
-  /// What the token is for; never the token to replace.
+  /// The scopes, never the token to replace.
   public var description: String { "BrokerRequest(\(scopes.joined(separator: " ")))" }
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension BrokerToken: CustomStringConvertible, CustomReflectable {
-  /// What the token is for; never the token.
+  /// The granted scopes, never the token.
   public var description: String { "BrokerToken(\(grantedScopes ?? ""))" }
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

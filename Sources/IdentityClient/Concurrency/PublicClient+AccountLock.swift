@@ -5,11 +5,12 @@ import Synchronization
 import TokenCache
 
 extension PublicClient {
-  /// Runs work while no other process of the user renews tokens of the account, nor any machine that shares its store: two
-  /// that send the same refresh token at once lose the account at servers that take each token once.
+  /// Runs work under the account's lock, so that no other process of the user, and no machine that shares the store,
+  /// renews its tokens. If two send the same refresh token at once, a server that accepts each token once revokes the
+  /// account's tokens.
   ///
-  /// When the lock cannot be had in time, or not at all, the work goes on without it, since most servers take a refresh
-  /// token twice and a sign-in is the worst that can come of it.
+  /// If the lock is unavailable or not free in time, the work runs without it. Most servers accept a refresh token
+  /// twice, and at worst the user has to sign in.
   func withLock<T: Sendable>(
     of account: Account, within timeout: Duration, _ work: () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
@@ -17,7 +18,7 @@ extension PublicClient {
     let deadline = ContinuousClock.now + timeout
     let file = try await lockFile(account, within: timeout)
     defer { file?.release() }
-    // The processes of one machine send one of them.
+    // The processes of one machine send one at a time.
     return try await cache.store.withRenewalTurn(
       of: account, in: cache.group, within: max(deadline - ContinuousClock.now, .zero), work)
   }

@@ -1,16 +1,16 @@
 import GLibSupport
 import Synchronization
 
-/// Work that several callers want at the same time and that runs one time for all of them.
+/// Work that runs once for all concurrent callers.
 ///
-/// A caller that is cancelled goes on at once. Work without waiting callers is cancelled; what must not end then,
-/// because a server may have acted on it already, has a task of its own in it.
+/// A cancelled caller returns at once. Work without waiting callers is cancelled. What must not be, because a server
+/// may have acted on it already, runs in a task of its own.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   typealias Job = @Sendable () async throws(IdentityError) -> Value
   private typealias Call = BoundedCall<Value, IdentityError>
 
   private struct Work {
-    /// The newest caller's, to be done again for those who came after it was cancelled.
+    /// The newest caller's work, which runs again for callers that join after a cancellation.
     var job: Job
     var task: Task<Void, Never>
     var waiting: [ObjectIdentifier: Call] = [:]
@@ -18,21 +18,21 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   private struct State {
-    /// Work that has not ended; callers may join it, also when it has no waiting caller.
+    /// Unfinished work, which callers may join even if no other caller waits.
     var works: [Key: Work] = [:]
-    /// Who waits for the end of all work.
+    /// The callers of ``finish()``.
     var idlers: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Mutex(State())
 
-  /// Joins the work that is under way for `key`, or begins it.
+  /// Joins the running work for `key`, or starts it.
   func run(_ key: Key, _ job: @escaping Job) async throws(IdentityError) -> Value {
-    // Without a limit of its own: what the work does has one.
+    // This wait needs no timeout: the work itself has one.
     let call = Call(timeout: .seconds(1 << 30), onCancel: .cancelled, onTimeout: .cancelled)
     return try await call.run(abandon: { [self] in abandon(key, call) }) { call in
       state.withLock { state in
-        // A later cancellation finds the call.
+        // A later cancellation finds the entry.
         guard !call.isFinished else { return }
         if state.works[key] == nil { state.works[key] = Work(job: job, task: begin(key, job)) }
         state.works[key]?.job = job
@@ -41,7 +41,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes a caller out, and cancels the work with the last.
+  /// Removes a caller, and cancels the work with the last.
   private func abandon(_ key: Key, _ call: Call) {
     state.withLock { state in
       guard state.works[key]?.waiting.removeValue(forKey: ObjectIdentifier(call)) != nil,
@@ -77,7 +77,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   var isBusy: Bool { state.withLock { !$0.works.isEmpty } }
 
-  /// Waits until no work is under way, also when the task is cancelled.
+  /// Waits until no work is running, even if the task is cancelled.
   func finish() async {
     await withCheckedContinuation { continuation in
       let isIdle = state.withLock { state in

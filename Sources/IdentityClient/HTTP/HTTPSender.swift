@@ -3,10 +3,10 @@ import HTTPSupport
 import HTTPTypes
 import TokenCache
 
-/// How requests are sent and sent again: what of a ``ClientConfiguration`` begins with `http`.
+/// Retries and timeouts: the settings of a ``ClientConfiguration`` that begin with `http`.
 package typealias HTTPSettings = (retryCount: Int, retryInterval: Duration, timeout: Duration)
 
-/// Sends requests to authorization servers, and once more where that is safe and may help.
+/// Sends requests to authorization servers, with retries where these are safe and may help.
 struct HTTPSender: Sendable {
   let transport: any HTTPTransport
   /// Read when a request is made.
@@ -17,9 +17,9 @@ struct HTTPSender: Sendable {
   /// The deadline of a call that begins now, by ``Timing/uptime``.
   func deadline() -> Duration { timing.uptime() + settings().timeout }
 
-  /// Sends a form, or without one a request with no body. One that is not repeatable is not sent again when
-  /// the server may have got it: a server refuses a code that it has seen. The deadline bounds all attempts (default: that of
-  /// a call that begins now).
+  /// Sends a form, or a request without a body. A request that is not repeatable is not retried if the server may have
+  /// received it, since a server rejects a code that it has seen. The deadline is that of all attempts (default: that
+  /// of a call that begins now).
   func send(
     _ form: [String: String]? = nil, to url: URL, headers: [String: String] = [:], isRepeatable: Bool = true,
     until deadline: Duration? = nil
@@ -39,7 +39,7 @@ struct HTTPSender: Sendable {
     var retriesLeft = max(0, settings.retryCount)
     while true {
       request.timeout = max(.zero, deadline - timing.uptime())
-      // Within the deadline: a repetition and the pause before it.
+      // A retry, after its pause, begins before the deadline.
       func mayRepeat() -> Bool { retriesLeft > 0 && timing.uptime() + settings.retryInterval < deadline }
       do throws(HTTPTransportError) {
         let response = try await transport.send(request)
@@ -59,7 +59,7 @@ struct HTTPSender: Sendable {
 }
 
 extension HTTPTransportError {
-  /// Whether the same request may succeed in a moment.
+  /// Whether a retry may succeed.
   fileprivate func isTransient(_ isRepeatable: Bool) -> Bool {
     switch self {
     case .notConnected, .cannotFindHost, .cannotConnect, .secureConnectionFailed: true

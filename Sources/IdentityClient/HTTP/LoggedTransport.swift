@@ -4,7 +4,7 @@ package import HTTPTypes
 package import Logging
 import TokenCache
 
-/// Logs each request: its host, the status of the response, the correlation ID that was sent, and the time that it took.
+/// Logs the host, status, correlation ID and duration of each request.
 package struct LoggedTransport: HTTPTransport {
   let transport: any HTTPTransport
   let log: ClientLog
@@ -51,7 +51,7 @@ package struct LoggedTransport: HTTPTransport {
     }
   }
 
-  /// Any other host may be an organization's own, and a log line about it may name it.
+  /// Any other host may be an organization's own, and its name personal data.
   private func host(_ host: String) -> Logger.MetadataValue {
     let isShared =
       CloudInstances.known.contains(host) || KnownCloud.graphHosts.contains(host) || LoopbackHost(host) != nil
@@ -60,7 +60,7 @@ package struct LoggedTransport: HTTPTransport {
 }
 
 extension LoggedTransport {
-  /// Logs the requests of what is no ``PublicClient``, with personal data masked.
+  /// Logs requests that no ``PublicClient`` sends, with personal data masked.
   package init(_ transport: any HTTPTransport, logger: Logger) {
     self.init(transport: transport, log: ClientLog(logger: logger, showsPersonalData: false))
   }

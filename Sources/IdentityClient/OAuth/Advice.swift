@@ -1,7 +1,6 @@
-/// Hints for the numbers that Microsoft's services put into their refusals. They are for people to read;
-/// nothing else depends on them.
+/// Advice for the error numbers of Microsoft's services. It is only for display.
 enum Advice {
-  /// What to do about a refusal, where that is known.
+  /// The advice for a refusal, if any is known.
   static func `for`(_ codes: [Int], _ description: String?) -> String? {
     if let hint = codes.lazy.compactMap({ hint($0) ?? beyondSignIn($0) }).first { return hint }
     guard description?.hasPrefix("AADB2C90118") == true else { return nil }
@@ -39,7 +38,7 @@ enum Advice {
     }
   }
 
-  /// What to do where another sign-in ends in the same way.
+  /// The advice if another sign-in would fail in the same way.
   static func beyondSignIn(_ code: Int) -> String? {
     switch code {
     case 50057, 7_000_112, 70001:
@@ -55,14 +54,14 @@ enum Advice {
 }
 
 extension IdentityError {
-  /// Whether a sign-in may end the error, as far as the server's numbers tell.
+  /// Whether a sign-in may resolve the error, by its numbers.
   package var canBeResolvedBySignIn: Bool {
     !mustBeResolvedByLender && stsErrorCodes.allSatisfy { Advice.beyondSignIn($0) == nil }
   }
 }
 
 extension IdentityError.Code {
-  /// What to do about an error of which no more is known than this.
+  /// The advice for an error of this code.
   var advice: String? {
     switch self {
     case .interactionRequired, .accountRequired, .accountNotFound: "Sign in interactively."

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenCache
 
-/// What a resource asks for that the token which it refused does not have: the `claims` of its
+/// The claims that a resource requires beyond those of the token that it refused: the `claims` of its
 /// `WWW-Authenticate` fields (RFC 9110 section 11.6.1, RFC 6750 section 3).
 ///
 /// For example:
@@ -33,7 +33,7 @@ public struct ClaimsChallenge: Sendable, Hashable {
 private struct AuthenticationChallenge {
   /// The scheme, in lower case.
   let scheme: String
-  /// The parameters by their names in lower case. The first counts of those with one name.
+  /// The parameters by their names in lower case; of several with one name, the first.
   var parameters: [String: String] = [:]
 
   static func all(in field: String) -> [AuthenticationChallenge] {
@@ -43,7 +43,7 @@ private struct AuthenticationChallenge {
       rest = rest.drop { $0 == "," || $0.isWhitespace }
       let name = rest.prefix { !",=\"".contains($0) && !$0.isWhitespace }
       guard !name.isEmpty else {
-        // Nothing that could begin a challenge or a parameter: what follows is ambiguous.
+        // Neither a challenge nor a parameter begins here, so the rest is ambiguous.
         return challenges
       }
       rest = rest.dropFirst(name.count)
@@ -60,7 +60,7 @@ private struct AuthenticationChallenge {
     }
   }
 
-  /// The value of a parameter whose name was read, `nil` where it was the name of a scheme.
+  /// Reads the value of a parameter; `nil` if the name was that of a scheme.
   private static func value(_ rest: inout Substring, after name: Substring) -> String? {
     guard name.first == "=" else { return nil }
     var text = name.dropFirst().drop(while: \.isWhitespace)
@@ -86,7 +86,7 @@ private struct AuthenticationChallenge {
 }
 
 extension Substring {
-  /// What follows the credentials that some schemes have in place of parameters, such as `Negotiate oYG2==`.
+  /// Skips the credentials that some schemes have in place of parameters, such as `Negotiate oYG2==`.
   fileprivate func skippingToken68() -> Substring {
     let token = prefix { !",=\"".contains($0) && !$0.isWhitespace }
     let padding = dropFirst(token.count).prefix { $0 == "=" }

@@ -7,17 +7,17 @@ struct IDTokenCheck: Sendable {
   let clientID: String
   /// The issuer of the authority's metadata; `{tenantid}` in it stands for the token's own tenant.
   let issuer: String
-  /// The nonce of the authorization request; `nil` where there was none.
+  /// The nonce of the authorization request, if it had one.
   var nonce: String?
   let now: Date
-  /// Whether the token must be valid at this time.
+  /// Whether to check the token's validity period.
   var checksTimes = true
 
-  /// How far clocks may be apart, in seconds.
+  /// The accepted clock difference, in seconds.
   static let tolerance = 300.0
   private static let clockAdvice = "Check this machine's clock."
 
-  /// Reads an ID token, and refuses one that is not valid.
+  /// Parses and validates an ID token.
   func claims(of token: String) throws(IdentityError) -> IDTokenClaims {
     guard let claims = IDTokenClaims(token: token), let algorithm = Self.algorithm(of: token) else {
       throw .badIDToken("it cannot be read")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GLibSupport
 import TokenCache
 
-/// What proves at the token endpoint that the code was asked for by the same client (RFC 7636), method S256.
+/// Proof Key for Code Exchange (PKCE, RFC 7636), method S256.
 struct ProofKey: Sendable {
   /// 43 characters from 32 random bytes.
   let verifier: String
@@ -17,7 +17,7 @@ struct ProofKey: Sendable {
 /// 32 bytes of the system's random generator in base64url: a state, a nonce, a verifier or another secret.
 package func randomToken() -> String { Data(randomBytes(32)).base64URL }
 
-/// Whether two texts are equal, in a time that says nothing of where they differ.
+/// Whether two texts are equal, in constant time.
 package func isEqualInConstantTime(_ one: String, _ other: String) -> Bool {
   let (one, other) = (Array(one.utf8), Array(other.utf8))
   guard one.count == other.count else { return false }

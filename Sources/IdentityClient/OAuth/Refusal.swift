@@ -1,8 +1,9 @@
 import FoundationEssentials
+import GLibSupport
 import TokenCache
 
 extension IdentityError {
-  /// What a refusal by an authorization server (RFC 6749 sections 4.1.2.1 and 5.2) means in an interactive sign-in. The
+  /// Creates the error for an OAuth error response (RFC 6749 sections 4.1.2.1 and 5.2) to an interactive sign-in. The
   /// description has no control characters; the codes are the numbers after AADSTS.
   package init(
     refusal error: String, subError: String? = nil, description: String? = nil, codes: [Int] = []
@@ -16,7 +17,7 @@ extension IdentityError {
     stsErrorCodes = codes
   }
 
-  /// Reads the body of a response; `nil` when it has no `error`.
+  /// Reads the body of a response; `nil` if it has no `error`.
   init?(refusal fields: JSONObject) {
     func text(_ name: String, limit: Int = 200) -> String? {
       fields[name]?.stringValue.nonBlank?.printable(limit: limit)
@@ -30,26 +31,25 @@ extension IdentityError {
       refusal: error, subError: text("suberror"), description: description,
       codes: codes.isEmpty ? Self.codes(in: description) : codes)
     claims = fields["claims"]?.stringValue.nonBlank
-    // Microsoft's services say whose account it is about.
+    // Microsoft's services name the account.
     homeAccountID = (fields["client_info"]?.stringValue).flatMap(ClientInfo.init(raw:))?.homeAccountID
     displayableID = text("adi")
   }
 
-  /// Reads the parameters of a redirect; `nil` when they have no `error`.
+  /// Reads the parameters of a redirect; `nil` if they have no `error`.
   init?(redirect parameters: [String: String]) {
     var fields = parameters.filter { ["error", "error_description", "claims"].contains($0.key) }
     fields["suberror"] = parameters["suberror"].nonBlank ?? parameters["error_subcode"]
     self.init(refusal: fields.mapValues(JSONValue.string))
   }
 
-  /// The number that a description begins with.
+  /// The number at the start of a description.
   private static func codes(in description: String?) -> [Int] {
     guard let text = description, text.hasPrefix("AADSTS") else { return [] }
     return Int(text.dropFirst("AADSTS".count).prefix { $0.isASCII && $0.isNumber }).map { [$0] } ?? []
   }
 
-  /// What the refusal means to a silent request: a sign-in is required, unless the application itself is
-  /// what the server refuses.
+  /// The error for a silent request: a sign-in is required, unless the server refused the application itself.
   var forSilentRequest: IdentityError {
     guard oauthError != nil, !asksForSeveralResources else { return self }
     switch code {
@@ -62,21 +62,21 @@ extension IdentityError {
     }
   }
 
-  /// Whether the server refused scopes of more than one resource, which no sign-in changes.
+  /// Whether the request had scopes of more than one resource, which no sign-in changes.
   package var asksForSeveralResources: Bool { stsErrorCodes.contains(28000) }
 
-  /// Whether a server refused with these words.
+  /// Whether the error has this OAuth error and suberror.
   package func isRefusal(_ error: String, _ subError: String? = nil) -> Bool {
     oauthError?.lowercased() == error && (subError == nil || self.subError?.lowercased() == subError)
   }
 
-  /// Whether a server has said no in the words of OAuth. All else, such as a proxy's page, says nothing of the request.
+  /// Whether the response was an OAuth error. Any other, such as a proxy's page, is not about the request.
   var isOAuthRefusal: Bool { oauthError != nil && !isOutage }
 
-  /// Whether the network, the server or the broker is down. Another status without a refusal in the words of OAuth, such as
-  /// 404, is no outage: asking again will not help.
+  /// Whether the network, the server or the broker is down. Another status without an OAuth error, such as 404, is no
+  /// outage, since a retry would not help.
   var isOutage: Bool {
-    [.network, .serverError, .unhandledResponse, .noBroker, .brokerFailed].contains(code)
+    code.category == .outage || code == .noBroker || code == .brokerFailed
   }
 }
 
@@ -86,7 +86,7 @@ extension IdentityError.Code {
     let subError = subError?.lowercased()
     self =
       switch error.lowercased() {
-      // Microsoft's own number for it, whatever the standard's word beside it is.
+      // Microsoft's number decides, whatever OAuth error comes with it.
       case _ where codes.contains(50129): .workplaceJoinRequired
       case "interaction_required": .interactionRequired
       case "invalid_grant" where subError == "transfer_token_expired": .userCanceled
@@ -99,7 +99,7 @@ extension IdentityError.Code {
       case "unauthorized_client" where subError == "protection_policy_required":
         .serverProtectionPoliciesRequired
       case "unauthorized_client": .unauthorizedClient
-      // The standard's word, and Entra ID's own in the device flow.
+      // The standard error, and Entra ID's own in the device flow.
       case "access_denied", "authorization_declined", "tokentransferfailedotc": .userCanceled
       case "server_error", "temporarily_unavailable": .serverError
       case "expired_token": .deviceCodeExpired

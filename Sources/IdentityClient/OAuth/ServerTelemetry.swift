@@ -1,17 +1,17 @@
 import FoundationEssentials
 import Synchronization
 
-/// What the token endpoint learns about this request and the failed ones before it: header fields
+/// What is sent to the token endpoint about this request and earlier failures: the header fields
 /// `x-client-current-telemetry` and `x-client-last-telemetry`, version 4.
 final class ServerTelemetry: Sendable {
-  /// The calls that ask for tokens, by the numbers that Microsoft's services know them by.
+  /// The kinds of token request, with the numbers of Microsoft's services.
   enum Call: Int, Sendable {
     case silent = 34
     case interactive = 167
     case deviceCode = 622
   }
 
-  /// Why the token endpoint is asked although there is a cache.
+  /// Why the token did not come from the cache.
   enum RefreshReason: Int, Sendable {
     case none = 0
     case forced = 1
@@ -33,7 +33,7 @@ final class ServerTelemetry: Sendable {
 
   static func current(_ call: Int, _ reason: Int) -> String { "4|\(call),\(reason)|" }
 
-  /// What happened before. Failures that do not fit are left out, the oldest first.
+  /// The earlier failures. If not all fit, the oldest are left out.
   var last: String {
     state.withLock { state in
       var failures = state.failures[...]
@@ -49,7 +49,7 @@ final class ServerTelemetry: Sendable {
 
   func tokenCameFromCache() { state.withLock { $0.silentSuccesses += 1 } }
 
-  /// Notes how a request ended; the server has received what was before it.
+  /// Records the outcome of a request. The server has received the earlier ones.
   func finished(_ call: Int, correlationID: UUID?, error: String?) {
     state.withLock { state in
       guard let error else {

@@ -3,9 +3,9 @@ import GLibSupport
 import HTTPSupport
 import Synchronization
 
-/// Keeps the client from asking a server what it has refused a moment ago.
+/// Prevents requests that the server has just refused.
 ///
-/// It remembers refusals in memory alone, and by hashes: the refresh token is a part of what makes two requests equal.
+/// Refusals are kept only in memory and under hashes, since the refresh token is part of a request's identity.
 final class Throttle: Sendable {
   private struct Entry {
     let until: Date
@@ -14,26 +14,26 @@ final class Throttle: Sendable {
   }
 
   static let capacity = 1000
-  /// How long a server that names no time is left alone, in seconds.
+  /// The default backoff, in seconds.
   static let pause = 60.0
-  /// The longest time that a server is left alone, in seconds.
+  /// The maximum backoff, in seconds.
   static let longestPause = 3600.0
-  /// How long a request that needs a person is not repeated, in seconds.
+  /// How long a request that requires interaction is not repeated, in seconds.
   static let interactionPause = 120.0
 
   private let entries = Mutex<[String: Entry]>([:])
 
-  /// The name of a request: equal for equal parts.
+  /// Returns the key of a request, which is equal for equal parts.
   static func key(_ parts: [String]) -> String {
     sha256Hex(parts.map { "\($0.utf8.count):\($0)" }.joined())
   }
 
-  /// The error that the server gave to the same request, while it still counts.
+  /// Returns the recent error of the same request, until it expires.
   func error(for keys: [String], at now: Date) -> IdentityError? {
     entries.withLock { entries in
       for key in keys {
         guard let entry = entries[key] else { continue }
-        // A clock that was put back must not make the wait longer.
+        // A clock that was set back must not extend the wait.
         if entry.since <= now, now < entry.until {
           var error = entry.error
           error.isThrottled = true
@@ -45,7 +45,7 @@ final class Throttle: Sendable {
     }
   }
 
-  /// Notes what a failure means for the next equal request.
+  /// Records a failure for the next equal request.
   func note(_ error: IdentityError, server: String, person: String, at now: Date) {
     let pause = error.secondsToWait(at: now)
     if pause != nil || error.httpStatus == 429 || (error.httpStatus ?? 0) >= 500 {
@@ -55,7 +55,7 @@ final class Throttle: Sendable {
     }
   }
 
-  /// Notes that a request is not to be repeated for some seconds.
+  /// Records an error that is returned for some seconds.
   func add(_ error: IdentityError, for key: String, seconds: Double, at now: Date) {
     let pause = min(seconds, Self.longestPause)
     guard pause > 0 else { return }
@@ -70,7 +70,7 @@ final class Throttle: Sendable {
     }
   }
 
-  /// Forgets the requests that needed a person: one has signed in.
+  /// Removes the errors that required interaction, after a sign-in.
   func removeInteractionRequired() {
     entries.withLock { entries in
       entries = entries.filter { $0.value.error.forSilentRequest.code != .interactionRequired }
@@ -79,7 +79,7 @@ final class Throttle: Sendable {
 }
 
 extension IdentityError {
-  /// How long the server asks to be left alone: its `Retry-After` field.
+  /// The backoff that the server requests: its `Retry-After` field.
   func secondsToWait(at now: Date) -> Double? {
     func field(_ name: String) -> String? { httpHeaders.first { $0.key.lowercased() == name }?.value }
     return HTTPDate.secondsToWait(field("retry-after"), date: field("date"), now: now)

@@ -3,25 +3,25 @@ import HTTPSupport
 import HTTPTypes
 import TokenCache
 
-/// A form for a token endpoint, or a device authorization endpoint, with what goes along in the header.
+/// A form for a token or device authorization endpoint, with its header fields.
 struct TokenEndpointRequest: Sendable {
   let request: ResolvedRequest
   let url: URL
   var form: [String: String]
   let call: ServerTelemetry.Call
   var reason = ServerTelemetry.RefreshReason.none
-  /// Whether the server may get it twice.
+  /// Whether the request may be sent twice.
   var isRepeatable = true
-  /// When all attempts end, by ``Timing/uptime``; `nil` for that of a call that begins now.
+  /// The deadline of all attempts, by ``Timing/uptime``; `nil` for that of a call that begins now.
   var deadline: Duration?
   /// Lets Microsoft's services find the account's data center.
   var anchorMailbox: String?
-  /// Whether the next request reports the outcome to the server.
+  /// Whether the next request's telemetry has this one's outcome.
   var countsInTelemetry = true
 
   private var client: PublicClient { request.client }
 
-  /// Sends the form, and returns the members of the response, an object without `error`.
+  /// Sends the form and returns the members of the response, an object without `error`.
   func send() async throws(IdentityError) -> JSONObject {
     do throws(IdentityError) {
       let fields = try await client.sender.send(
@@ -42,7 +42,7 @@ struct TokenEndpointRequest: Sendable {
   }
 
   private func noteOutcome(error: String?) {
-    // Only Microsoft's services are told of it.
+    // Telemetry is only for Microsoft's services.
     guard countsInTelemetry, request.authority.isMicrosofts else { return }
     client.telemetry.finished(call.rawValue, correlationID: request.correlationID, error: error)
   }
@@ -60,7 +60,7 @@ struct TokenEndpointRequest: Sendable {
 }
 
 extension HTTPTransportResponse {
-  /// The members of a response, whatever its status, unless they are a refusal.
+  /// Returns the members of a response of any status. Throws an OAuth error.
   func fields() throws(IdentityError) -> JSONObject {
     let status = head.status.code
     let parsed = Result { () throws(ForeignJSONError) in try JSONObject(foreign: body, within: .response) }
@@ -84,7 +84,7 @@ extension HTTPTransportResponse {
     let refusal = fields.flatMap(IdentityError.init(refusal:))
     switch status {
     case 500...:
-      // The words of a server that failed are of interest, but they decide nothing.
+      // The description of a failed server is shown, but decides nothing.
       var error = IdentityError(.serverError, "The server failed with status \(status).")
       error.oauthError = refusal?.oauthError
       error.oauthErrorDescription = refusal?.oauthErrorDescription
@@ -104,7 +104,7 @@ extension HTTPTransportResponse {
 }
 
 extension ClientConfiguration {
-  /// What every request tells Microsoft's services of itself and of the program.
+  /// The header fields that describe the library and the program to Microsoft's services.
   func clientHeaders(_ correlationID: UUID) -> [String: String] {
     var headers = [
       "client-request-id": correlationID.text, "return-client-request-id": "true",

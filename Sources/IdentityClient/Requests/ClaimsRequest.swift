@@ -2,19 +2,29 @@ public import FoundationEssentials
 import GLibSupport
 public import TokenCache
 
-/// Which claims a client asks the server to put into tokens: the `claims` parameter of OpenID Connect Core
-/// 5.5.
+/// The claims that a client requests in its tokens: the `claims` parameter of OpenID Connect Core 5.5.
+///
+/// For example:
+///
+/// ```swift
+/// var claims = ClaimsRequest()
+/// claims.request(
+///   .init(
+///     name: "acrs",
+///     additionalInfo: .init(essential: true, value: "c1")),
+///   for: .accessToken)
+/// ```
 public struct ClaimsRequest: Sendable, Hashable {
-  /// The token that a claim is asked for.
+  /// The token that is to have a claim.
   public enum Target: String, Sendable, Hashable, CaseIterable {
     case idToken = "id_token"
     case accessToken = "access_token"
   }
 
-  /// One claim that is asked for.
+  /// One requested claim.
   public struct Claim: Sendable, Hashable {
     public var name: String
-    /// `nil` asks for the claim in the default manner.
+    /// `nil` requests the claim without further members.
     public var additionalInfo: AdditionalInfo?
 
     public init(name: String, additionalInfo: AdditionalInfo? = nil) {
@@ -23,7 +33,7 @@ public struct ClaimsRequest: Sendable, Hashable {
     }
   }
 
-  /// How a claim is asked for.
+  /// The members of a requested claim.
   public struct AdditionalInfo: Sendable, Hashable {
     public var essential: Bool?
     public var value: JSONValue?
@@ -36,15 +46,15 @@ public struct ClaimsRequest: Sendable, Hashable {
     }
   }
 
-  /// By their names.
+  /// The requested claims by their names.
   private var claims: [Target: [String: Claim]] = [:]
 
   public init() {}
 
   /// Reads the JSON of a `claims` parameter.
   ///
-  /// - Throws: ``ClaimsRequestError`` when it is not a JSON object, and for targets, claims and members of
-  ///   claims that MSAL for iOS and macOS refuses.
+  /// - Throws: ``ClaimsRequestError`` if it is not a JSON object, and for targets, claims and members of claims that
+  ///   MSAL for iOS and macOS rejects.
   public init(json: String) throws(ClaimsRequestError) {
     guard let targets = try? JSONObject(foreign: Data(json.utf8), within: .response) else {
       throw ClaimsRequestError(.notJSON, "The claims request is not a JSON object.")
@@ -70,29 +80,29 @@ public struct ClaimsRequest: Sendable, Hashable {
     }
   }
 
-  /// Whether nothing is asked for.
+  /// Whether no claim is requested.
   public var isEmpty: Bool { claims.values.allSatisfy(\.isEmpty) }
 
-  /// What is asked for in one token, in the order of the names.
+  /// The requested claims of one token, in the order of their names.
   public func claims(for target: Target) -> [Claim] {
     (claims[target] ?? [:]).values.sorted { $0.name < $1.name }
   }
 
-  /// Asks for a claim, in place of an earlier request for the same one.
+  /// Requests a claim. This replaces an earlier request for it.
   public mutating func request(_ claim: Claim, for target: Target) {
     claims[target, default: [:]][claim.name] = claim
   }
 
-  /// Asks for a claim no more.
+  /// Removes the request for a claim.
   ///
-  /// - Returns: Whether it was asked for.
+  /// - Returns: Whether it was requested.
   @discardableResult
   public mutating func remove(_ name: String, for target: Target) -> Bool {
     claims[target]?.removeValue(forKey: name) != nil
   }
 
-  /// Tells the server what the client can deal with, such as `cp1` for claims challenges, by the claim
-  /// `xms_cc` of the access token.
+  /// Requests the client's capabilities, such as `cp1` for claims challenges, as the claim `xms_cc` of the access
+  /// token.
   public mutating func requestCapabilities(_ capabilities: [String]) {
     guard !capabilities.isEmpty else { return }
     let info = AdditionalInfo(values: capabilities.map(JSONValue.string))
@@ -160,7 +170,7 @@ public struct ClaimsRequestError: LocalizedError, Sendable, Hashable, CustomStri
   }
 
   public let code: Code
-  /// What is wrong, in the words of MSAL for iOS and macOS.
+  /// The error message of MSAL for iOS and macOS.
   public let description: String
   public var errorDescription: String? { sentences(description) }
 

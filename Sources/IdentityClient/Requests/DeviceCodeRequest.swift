@@ -1,20 +1,29 @@
 public import FoundationEssentials
 public import TokenCache
 
-/// A request for a token for which a person signs in on another device (RFC 8628).
+/// A request for a token by a sign-in on another device (RFC 8628).
+///
+/// For example:
+///
+/// ```swift
+/// let result = try await client.acquireToken(
+///   DeviceCodeRequest(scopes: ["User.Read"]) { code in
+///     print(code.message)
+///   })
+/// ```
 public struct DeviceCodeRequest: Sendable {
-  /// What the token is for.
+  /// The requested scopes.
   public var scopes: [String]
   /// The account that has to sign in; `nil` for any.
   public var account: Account?
   public var claims: ClaimsRequest?
-  /// For a token that is bound to a key; `nil` for a bearer token.
+  /// The scheme of a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
-  /// The authority to ask in place of the configured one.
+  /// The authority, in place of the configured one.
   public var authority: Authority?
   public var correlationID = UUID.random()
-  /// Shows the person where to go and what to enter. The wait begins when it returns.
+  /// Shows the user which page to open and which code to enter. Polling starts when it returns.
   public var show: @Sendable (DeviceCode) async -> Void
 
   public init(
@@ -28,7 +37,7 @@ public struct DeviceCodeRequest: Sendable {
   }
 }
 
-/// What a person needs to sign in on another device.
+/// The instructions for a sign-in on another device.
 public struct DeviceCode: Sendable, Hashable {
   /// The code to enter there.
   public let userCode: String
@@ -36,9 +45,9 @@ public struct DeviceCode: Sendable, Hashable {
   public let verificationURI: URL
   /// The server's instructions without control characters, safe to print on a terminal.
   public let message: String
-  /// Until when the code can be entered.
+  /// When the code expires.
   public let expiresOn: Date
-  /// How long to wait between two polls.
+  /// The interval between polls.
   public let interval: Duration
 
   public init(userCode: String, verificationURI: URL, message: String, expiresOn: Date, interval: Duration) {

@@ -1,46 +1,54 @@
 public import FoundationEssentials
 public import TokenCache
 
-/// What the server asks the person during the sign-in.
+/// How the server prompts the user during the sign-in.
 public enum Prompt: String, Sendable, Hashable, CaseIterable {
-  /// The person chooses an account, even if there is only one.
+  /// The user chooses an account, even if there is only one.
   case selectAccount = "select_account"
-  /// The person enters the password again.
+  /// The user enters the password again.
   case login
-  /// The person consents again.
+  /// The user consents again.
   case consent
-  /// The person makes a new account.
+  /// The user creates an account.
   case create
-  /// Nothing that can be done without.
+  /// Only if necessary.
   case promptIfNecessary = ""
 }
 
-/// A request for a token for which a person signs in, in a browser.
+/// A request for a token by a sign-in in the browser.
+///
+/// For example:
+///
+/// ```swift
+/// let result = try await client.acquireToken(
+///   InteractiveRequest(
+///     scopes: ["User.Read"], prompt: .selectAccount))
+/// ```
 public struct InteractiveRequest: Sendable {
-  /// What the token is for. `openid`, `profile` and `offline_access` are asked for in any case.
+  /// The requested scopes. `openid`, `profile` and `offline_access` are always added.
   public var scopes: [String]
-  /// Scopes to consent to along with it; the token is not for them.
+  /// Further scopes for consent. The token does not include them.
   public var extraScopesToConsent: [String] = []
-  /// The account that must be signed in, where it is known.
+  /// The account that must sign in; `nil` for any.
   public var account: Account?
   /// The user name to propose. Not sent with ``Prompt/selectAccount``: Entra ID refuses the two together (AADSTS90023).
   public var loginHint: String?
-  /// `organizations`, `consumers` or the domain that the person belongs to.
+  /// `organizations`, `consumers` or the user's domain.
   public var domainHint: String?
   public var prompt: Prompt
-  /// Whether the person is offered to sign in by a QR code and a PIN, where the organisation allows that.
+  /// Whether to offer a sign-in by QR code and PIN, if the organisation allows that.
   public var prefersQRCodeAndPIN = false
-  /// Whether the page opens in a private window: without the browser's sessions, and forgotten afterwards. A browser
-  /// that cannot be asked for one opens it in the person's own session, which the log says.
+  /// Whether to use a private window, which has no sessions and keeps none. A browser without support for it uses its
+  /// normal session, which is logged.
   public var prefersEphemeralSession = false
   public var claims: ClaimsRequest?
-  /// For a token that is bound to a key; `nil` for a bearer token.
+  /// The scheme of a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?
   public var extraQueryParameters: [String: String] = [:]
-  /// The authority to ask in place of the configured one.
+  /// The authority, in place of the configured one.
   public var authority: Authority?
   public var correlationID = UUID.random()
-  /// How long to wait for the browser's response.
+  /// The timeout for the browser's response.
   public var timeout: Duration = .seconds(300)
 
   public init(

@@ -1,21 +1,28 @@
 public import FoundationEssentials
 public import TokenCache
 
-/// A request for a token of an account that is signed in already.
+/// A request for a token of an account that is signed in.
+///
+/// For example:
+///
+/// ```swift
+/// let result = try await client.acquireTokenSilent(
+///   SilentRequest(scopes: ["User.Read"], account: account))
+/// ```
 public struct SilentRequest: Sendable {
-  /// What the token is for.
+  /// The requested scopes.
   public var scopes: [String]
   public var account: Account
-  /// Whether to get a new access token although there is a good one.
+  /// Whether to bypass a valid access token in the cache.
   public var forceRefresh: Bool
-  /// The claims that a challenge asked for; with them no access token is taken from the cache.
+  /// The claims of a challenge. With them no access token comes from the cache.
   public var claims: ClaimsRequest?
-  /// For a token that is bound to a key; `nil` for a bearer token.
+  /// The scheme of a token that is bound to a key; `nil` for a bearer token.
   public var authenticationScheme: PopScheme?
-  /// Whether the client's own refresh token serves when there is a broker and it gives no token.
+  /// Whether to use the client's own refresh token if the broker returns no token.
   public var refreshesWithoutBroker = true
   public var extraQueryParameters: [String: String] = [:]
-  /// The authority to ask in place of the configured one.
+  /// The authority, in place of the configured one.
   public var authority: Authority?
   public var correlationID = UUID.random()
 

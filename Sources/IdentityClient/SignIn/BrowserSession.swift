@@ -3,25 +3,25 @@ import HTTPSupport
 import Synchronization
 import TokenCache
 
-/// What happens between a client and the browser.
+/// The events of a sign-in in the browser.
 package enum BrowserEvent: Sendable {
   /// A page is about to be opened.
   case opening(URL)
   /// The response has come, to this redirect URI.
   case answered(URL)
-  /// No response will come. The error is the one with which the request ends.
+  /// No response will come. The error is that of the request.
   case failed(IdentityError)
 }
 
-/// The one sign-in of a client that may wait for its browser, which also takes a response that comes to a scheme of the
-/// application's own.
+/// The only sign-in of a client that may wait for its browser. It also handles a response to the application's own
+/// scheme.
 final class BrowserSession: Sendable {
   private typealias Outcome = Result<[String: String], IdentityError>
 
   private struct Waiting {
-    /// The state of the request, which no other has.
+    /// The unique state of the request.
     let state: String
-    /// The redirect URI of the application's own scheme that the response will come to, until it has come.
+    /// The redirect URI with the application's own scheme, until the response has come.
     var redirectURI: URL?
     let isExpected: @Sendable ([String: String]) -> Bool
     let responses: AsyncStream<[String: String]>.Continuation
@@ -32,8 +32,8 @@ final class BrowserSession: Sendable {
 
   init(onEvent: @escaping @Sendable (BrowserEvent) -> Void) { self.onEvent = onEvent }
 
-  /// Opens a page, waits for the response with the right state, and returns it with the redirect URI that it came to. Errors
-  /// get the correlation id and the account of the request.
+  /// Opens a page, waits for the response with this state, and returns it with its redirect URI. Errors get the
+  /// correlation ID and the account of the request.
   func run(
     _ authenticator: any WebAuthenticator, redirectURI: URL?, responseMode: ResponseMode,
     state expected: String, timeout: Duration, correlationID: UUID, account: Account?,
@@ -95,27 +95,27 @@ final class BrowserSession: Sendable {
     }
   }
 
-  /// Lets the next sign-in begin, unless it has begun.
+  /// Allows the next sign-in to begin, unless it has begun.
   private func free(_ state: String) {
     waiting.withLock { waiting in
       if waiting?.state == state { waiting = nil }
     }
   }
 
-  /// Takes an address that the system opened with the application, and returns whether it is the response that is waited for.
+  /// Handles an address that the system opened with the application. Returns whether it is the awaited response.
   func handle(_ url: URL) -> Bool {
     waiting.withLock { waiting in
       guard let redirectURI = waiting?.redirectURI, let parameters = url.answer(to: redirectURI),
         waiting?.isExpected(parameters) == true
       else { return false }
-      // The response counts once.
+      // A response is accepted once.
       waiting?.redirectURI = nil
       waiting?.responses.yield(parameters)
       return true
     }
   }
 
-  /// The response comes to the authenticator, or by ``handle(_:)``; whichever ends first counts.
+  /// Returns the response that comes first: to the authenticator or by ``handle(_:)``.
   private static func first(
     _ authorize: @escaping @Sendable () async -> Outcome, _ responses: AsyncStream<[String: String]>
   ) async -> Outcome {
@@ -131,7 +131,7 @@ final class BrowserSession: Sendable {
     }
   }
 
-  /// An http address must be one of this machine, where alone a listener can be opened.
+  /// Checks that an http address is one of this machine, since a listener can only be opened there.
   private static func check(_ uri: URL) throws(IdentityError) {
     guard let scheme = uri.scheme?.lowercased() else {
       throw IdentityError(.invalidRedirectURI, "The redirect URI has no scheme.")

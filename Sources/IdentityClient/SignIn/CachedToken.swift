@@ -1,15 +1,15 @@
 import FoundationEssentials
 import TokenCache
 
-/// An access token from the cache, and what it is good for at this moment.
+/// An access token from the cache, and its validity now.
 struct CachedToken: Sendable {
   let found: FoundAccessToken
   let account: Account
-  /// Whether it may be returned without asking the server.
+  /// Whether it may be returned without a request.
   let isFresh: Bool
   /// Whether it has not expired.
   let isValid: Bool
-  /// Whether the server allows its use while the server is down.
+  /// Whether the server allows its use during an outage.
   private let isExtended: Bool
 
   init?(_ found: FoundAccessToken?, at now: Date, extendedLifetimeEnabled: Bool) {
@@ -24,8 +24,8 @@ struct CachedToken: Sendable {
     found.condition == .needsRefresh ? .proactive : .expired
   }
 
-  /// Whether it still serves although an error kept it from being renewed: until it expires, unless a server refused,
-  /// the account is signed out or the caller has gone; in its extended lifetime only while the server is down.
+  /// Whether it may be returned although its renewal failed: until it expires, unless a server refused, the account is
+  /// signed out or the call was cancelled. In its extended lifetime, only during an outage.
   func serves(despite error: IdentityError) -> Bool {
     guard isValid else { return isExtended && error.isOutage }
     return !error.isOAuthRefusal && error.result == nil

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import TokenCache
 
@@ -7,7 +8,7 @@ struct DeviceFlow: Sendable {
   let request: DeviceCodeRequest
   let resolved: ResolvedRequest
 
-  /// By how much the server slows the client down (RFC 8628 section 3.5).
+  /// How much longer the interval gets on `slow_down` (RFC 8628 section 3.5).
   private static let slowDown = Duration.seconds(5)
 
   func token() async throws(IdentityError) -> AuthenticationResult {
@@ -47,14 +48,14 @@ struct DeviceFlow: Sendable {
         fields = try await poll.send()
       } catch {
         let isPending = error.isRefusal("authorization_pending")
-        // A response that cannot be read is a proxy's.
+        // An invalid response is a proxy's.
         guard isPending || error.isRefusal("slow_down") || error.isOutage || error.code == .invalidResponse
         else { throw error }
-        // A server that fails or cannot be reached is asked less often too.
+        // The interval also gets longer if the server fails or cannot be reached.
         if !isPending { interval += Self.slowDown }
         let asked = min(error.secondsToWait(at: client.now()) ?? 0, Throttle.longestPause)
         pause = max(interval, .seconds(asked))
-        // Where it asks for more than is left of the code's time, the server's own reason is what to say.
+        // If the requested pause outlasts the code, the server's own error is reported.
         if pause > interval, client.timing.uptime() + pause >= start + authorization.lifetime {
           guard isPending else { throw error }
           pause = interval
@@ -79,11 +80,11 @@ private struct DeviceAuthorization: Sendable {
   init(_ fields: JSONObject, now: Date) throws(IdentityError) {
     func text(_ name: String) -> String? { fields[name]?.stringValue.nonBlank }
     func number(_ name: String) -> Double? {
-      // Servers write it as a number or as a string.
+      // Servers write a number or a string.
       fields[name]?.numberValue.flatMap { $0 > 0 ? $0 : nil }
     }
     guard let deviceCode = text("device_code"), let userCode = text("user_code")?.printable(limit: 100),
-      // Some servers still have the name of the drafts.
+      // Some servers still use the name in the drafts.
       let address = text("verification_uri") ?? text("verification_url")
     else { throw IdentityError(.invalidResponse, "The server's response has no device code.") }
     guard let page = HTTPSAddress(address)?.url else {
@@ -91,7 +92,7 @@ private struct DeviceAuthorization: Sendable {
         .invalidResponse, "The server sends people to a page without TLS, which is not shown.")
     }
     self.deviceCode = deviceCode
-    // Entra ID's codes last for 15 minutes. A server can demand neither hours of waiting nor polling without a pause.
+    // Entra ID's codes last for 15 minutes. A server cannot make the client wait for hours or poll without a pause.
     let seconds = number("expires_in").map { min($0, 3600) } ?? 900
     lifetime = .seconds(seconds)
     let message =

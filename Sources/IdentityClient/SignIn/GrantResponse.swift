@@ -2,29 +2,29 @@ import FoundationEssentials
 import Logging
 import TokenCache
 
-/// The response of a token endpoint or a broker: checks it, stores it, and makes a result of it.
+/// Checks and stores the response of a token endpoint or a broker, and makes a result of it.
 struct GrantResponse: Sendable {
   let request: ResolvedRequest
-  /// The authority that answered.
+  /// The authority that issued the tokens.
   let authority: Authority
-  /// Who must have issued the ID token, as the authority's metadata says; not checked where a broker gave the token.
+  /// The expected issuer of the ID token, by the authority's metadata. Not checked for a broker's token.
   var issuer = ""
   var nonce: String?
-  /// Whether the response may leave out whose tokens it holds, as some servers do on a refresh.
+  /// Whether the response may omit the account, as some servers do on a refresh.
   var isRefresh = false
 
   private var client: PublicClient { request.client }
   private var clientID: String { client.configuration.clientID }
 
-  /// Takes the response of a token endpoint. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored and stand
-  /// in the error.
+  /// Handles the response of a token endpoint. With ``IdentityError/Code/serverDeclinedScopes`` the tokens are stored,
+  /// and the error has the result.
   func result(of fields: JSONObject) async throws(IdentityError) -> AuthenticationResult {
     let response = TokenResponse(fields: fields)
     let claims = try check(response)
     do {
       try checkToken(response)
     } catch {
-      // The refresh token that it replaces may be used up.
+      // The refresh token that this one replaces may no longer be valid.
       if isRefresh, response.refreshToken != nil {
         let rest = TokenResponse(fields: fields.filter { $0.key != "access_token" })
         _ = try await save(records(of: rest, from: nil), from: authority)
@@ -34,8 +34,8 @@ struct GrantResponse: Sendable {
     return try await result(of: fields, claims)
   }
 
-  /// Takes the response of a broker, which is stored as the broker's. Its statements are trusted: a program that can
-  /// answer in its place on the person's own bus has the person's files, too.
+  /// Handles the response of a broker, and stores it as the broker's. The response is trusted: a program that can
+  /// impersonate the broker on the user's bus also has access to the user's files.
   func result(
     of token: BrokerToken, by broker: any TokenBroker
   ) async throws(IdentityError) -> AuthenticationResult {
@@ -43,9 +43,9 @@ struct GrantResponse: Sendable {
     guard claims?.isFor(clientID: clientID) ?? true else {
       throw .brokerFailed("its ID token is for another application")
     }
-    // Himmelblau ignores the authority, and gives tokens of the account's home.
+    // Himmelblau ignores the authority, and returns tokens of the account's home tenant.
     var asked = authority
-    // Which tenant a domain names, its discovery says.
+    // Discovery resolves a domain to its tenant.
     if asked.namesDomain, let issuer = try? await client.metadata(of: asked).issuer {
       asked = asked.resolved(by: issuer)
     }
@@ -76,7 +76,7 @@ struct GrantResponse: Sendable {
     let records = try records(of: response, from: broker)
     let realm = (records.accessToken ?? records.idToken)?.realm
     let issued = authority.kind == .aad ? realm.flatMap { try? authority.replacingTenant(with: $0) } : nil
-    // What a broker gave without an ID token would make an account without a name.
+    // A broker's token without an ID token would add an account without a name.
     let shouldStore = broker == nil || records.idToken != nil
     let (stored, cacheError) =
       shouldStore
@@ -115,7 +115,7 @@ struct GrantResponse: Sendable {
     throw error
   }
 
-  /// The granted scopes. Some servers write a list.
+  /// The granted scopes. Some servers return an array.
   private static func scope(in fields: JSONObject) -> String? {
     switch fields["scope"] {
     case .string(let text): text.contains { !$0.isWhitespace } ? text : nil
@@ -140,7 +140,7 @@ struct GrantResponse: Sendable {
     }
   }
 
-  /// The tenant of the tokens, as far as the request tells it.
+  /// The tenant of the tokens, as far as the request determines it.
   private var realm: String? {
     switch authority.kind {
     case .aad: authority.namesManyTenants ? nil : authority.resolved(by: issuer).tenant
@@ -149,8 +149,8 @@ struct GrantResponse: Sendable {
     }
   }
 
-  /// Stores the tokens, and which tenant answered for an authority that names none, or names it by a domain. Where
-  /// that fails the tokens are good all the same.
+  /// Stores the tokens, and the tenant that an authority without a tenant, or with a domain, resolved to. If that fails
+  /// the tokens are still valid.
   private func save(
     _ records: TokenRecords, from answered: Authority
   ) async throws(IdentityError) -> (Account?, CacheError?) {
@@ -166,7 +166,7 @@ struct GrantResponse: Sendable {
     }
   }
 
-  /// Lets the broker's account be found again if it was signed out.
+  /// Lists the broker's account again if it was signed out.
   private func noteSignIn(of id: String) async -> CacheError? {
     do throws(CacheError) {
       let metadata = try await client.cache.accountMetadata(clientID: clientID, of: id)
@@ -184,7 +184,7 @@ struct GrantResponse: Sendable {
 
 extension GrantResponse {
   private func check(_ response: TokenResponse) throws(IdentityError) -> IDTokenClaims? {
-    // RFC 6749 section 5.1 and appendix A.12. B2C gives no access token where no scope of an API is granted.
+    // RFC 6749 section 5.1 and appendix A.12. B2C returns no access token if no scope of an API is granted.
     let isSignInOnly =
       response.fields["access_token"] ?? .null == .null && response.idToken != nil
       && (authority.kind == .b2c || request.scopes.scopes.isEmpty)
@@ -196,7 +196,7 @@ extension GrantResponse {
     guard nonce == nil || response.idToken != nil else {
       throw IdentityError(.invalidResponse, "The server's response has no ID token.")
     }
-    // A refresh may have replaced the refresh token, which must not be lost because this machine's clock is wrong.
+    // A refresh may have replaced the refresh token, which must not be lost because of a wrong clock.
     let check = IDTokenCheck(
       clientID: clientID, issuer: issuer, nonce: nonce, now: client.now(), checksTimes: !isRefresh)
     var claims: IDTokenClaims?
@@ -206,29 +206,29 @@ extension GrantResponse {
   }
 
   private func checkToken(_ response: TokenResponse) throws(IdentityError) {
-    // A sign-in may be for the ID token alone; a silent call for scopes is for a token.
+    // A sign-in may be for the ID token alone. A silent call for scopes needs an access token.
     guard !isRefresh || response.accessToken != nil || request.scopes.scopes.isEmpty else {
       throw .noAccessToken
     }
     let expected = request.proof == nil ? "Bearer" : PopScheme.tokenType
-    // A server that does not know the scheme may have ignored it, and leave the type out.
+    // A server without support for the scheme may have ignored it, and may omit the type.
     guard (response.tokenType ?? "Bearer").lowercased() == expected.lowercased() else {
       throw IdentityError(
         .invalidResponse, "The server's response has a token of another type than \(expected).")
     }
   }
 
-  /// Tokens of another account are never stored for this one (OpenID Connect Core 12.2).
+  /// Rejects tokens of another account (OpenID Connect Core 12.2).
   private func checkAccount(_ response: TokenResponse, _ claims: IDTokenClaims?) throws(IdentityError) {
     guard let account = request.account else { return }
     let isSubject = authority.cacheKind == .adfs
     if let id = response.clientInfo?.homeAccountID ?? (isSubject ? claims?.subject : nil) {
-      // A policy of B2C, such as the one to edit a profile, gives the same person an id of its own.
+      // Each B2C policy, such as that for editing a profile, has its own ID for the same user.
       let isSame =
         authority.kind == .b2c && Tenant.withoutPolicy(id) == Tenant.withoutPolicy(account.homeAccountID)
       guard isSame || id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
     }
-    // Its case counts (section 2), and the cache's ids are in lower case.
+    // The subject is case-sensitive (section 2), and the cache's IDs are in lower case.
     if response.clientInfo == nil, let subject = claims?.subject {
       let tenant = claims?.tenantID?.normalized
       let profile = account.tenantProfiles.first { isSubject || $0.tenantID == tenant }
@@ -236,7 +236,7 @@ extension GrantResponse {
     }
   }
 
-  /// Whose token a broker gave: as it says itself, else of the requested account, else of the ID token's.
+  /// Returns the account of a broker's token: that of the response, else of the request, else of the ID token.
   private func homeAccountID(
     of token: BrokerToken, _ claims: IDTokenClaims?
   ) throws(IdentityError) -> String {
@@ -249,7 +249,7 @@ extension GrantResponse {
     if let id = token.account?.homeAccountID {
       guard id.normalized == account.homeAccountID.normalized else { throw .mismatchedUser }
     } else if let object, let tenant {
-      // In other tenants an account has other object ids, some of which are known.
+      // An account has another object ID in each tenant. Some of these are known.
       let known =
         account.homeIdentity.flatMap { $0.utid.normalized == tenant.normalized ? $0.uid : nil }
         ?? account.tenantProfiles.first { $0.tenantID == tenant.normalized }?.localAccountID
@@ -260,7 +260,7 @@ extension GrantResponse {
 }
 
 extension ClientInfo {
-  /// What a server would send for an account; `nil` where its id is not one of a server that does.
+  /// Makes the client info that a server would send for an account; `nil` if its ID has no such form.
   fileprivate init?(homeAccountID: String) {
     guard let home = Account.homeIdentity(of: homeAccountID),
       let json = try? JSONEncoder().encode(["uid": home.uid, "utid": home.utid])

@@ -3,7 +3,7 @@ import HTTPSupport
 import Logging
 import TokenCache
 
-/// One sign-in that a person takes part in: by a broker that asks people itself, else in a browser.
+/// One interactive sign-in: by a broker with a dialog of its own, else in a browser.
 struct InteractiveFlow: Sendable {
   let request: InteractiveRequest
   let resolved: ResolvedRequest
@@ -22,7 +22,7 @@ struct InteractiveFlow: Sendable {
     let authenticator = try await authenticator()
     let metadata = try await client.metadata(of: resolved.authority)
     let (codeProof, state) = (ProofKey(), randomToken())
-    // An application that sends its ID token to a server may have got the nonce from there.
+    // An application that sends its ID token to a server may have the nonce from there.
     let nonce = resolved.nonce ?? randomToken()
     let redirectURI = configuration.redirectURI
     let mode =
@@ -59,7 +59,7 @@ struct InteractiveFlow: Sendable {
     ).result(of: try await tokenRequest.send())
   }
 
-  /// What opens the page: in a private window if that is wanted and can be.
+  /// Returns the authenticator, for a private window if that is requested and supported.
   private func authenticator() async throws(IdentityError) -> any WebAuthenticator {
     guard let authenticator = client.authenticator else { throw .noAuthenticator }
     guard request.prefersEphemeralSession else { return authenticator }
@@ -70,7 +70,7 @@ struct InteractiveFlow: Sendable {
     return authenticator
   }
 
-  /// A form keeps the code out of addresses; a server without support for it is asked for a query.
+  /// Returns the response mode. A form keeps the code out of addresses; a query is for servers without support for it.
   private static func responseMode(_ metadata: AuthorityMetadata) -> ResponseMode {
     let supported = metadata.responseModes.map { $0.contains(ResponseMode.formPost.rawValue) }
     return supported ?? metadata.authority.isMicrosofts ? .formPost : .query
@@ -80,7 +80,7 @@ struct InteractiveFlow: Sendable {
     request.account?.anchorMailbox ?? request.loginHint.nonBlank.map { "UPN:\($0)" }
   }
 
-  /// The parameters of the authorization request that do not change from one to the next.
+  /// Returns the parameters of the authorization request that are not random.
   private func parameters(prompt: Prompt) -> [String: String] {
     var parameters = [
       "client_id": configuration.clientID, "response_type": "code",
@@ -88,7 +88,7 @@ struct InteractiveFlow: Sendable {
     ]
     parameters["claims"] = resolved.claims
     if prompt != .promptIfNecessary { parameters["prompt"] = prompt.rawValue }
-    // A choice of accounts and a hint at one of them exclude each other.
+    // Account selection and a login hint exclude each other.
     if prompt != .selectAccount {
       parameters["login_hint"] = request.account?.loginHint ?? request.loginHint.nonBlank
     }
@@ -107,8 +107,8 @@ struct InteractiveFlow: Sendable {
     return parameters
   }
 
-  /// Reads the response. One that names another issuer than the one that was asked, or the cloud it led to, is an
-  /// attempt to mix two up (RFC 9207).
+  /// Returns the code of a response. Its issuer must be the requested one or that of the user's cloud, against mix-up
+  /// attacks (RFC 9207).
   private static func code(
     in parameters: [String: String], _ asked: AuthorityMetadata, _ cloud: AuthorityMetadata
   ) throws(IdentityError) -> String {
@@ -126,12 +126,12 @@ struct InteractiveFlow: Sendable {
     return code
   }
 
-  /// The cloud that the person turned out to belong to. Only Microsoft's own hosts are believed.
+  /// Returns the metadata of the user's cloud. Only Microsoft's own hosts are trusted.
   private func cloud(
     named parameters: [String: String], _ metadata: AuthorityMetadata
   ) async throws(IdentityError) -> AuthorityMetadata {
     let authority = metadata.authority
-    // An error needs no request to another cloud.
+    // For an error no other cloud is needed.
     guard resolved.isInstanceAware, authority.kind == .aad, parameters["error"] == nil,
       let host = parameters["cloud_instance_host_name"].nonBlank?.lowercased(),
       !client.cache.clouds.aliases(of: authority.host).contains(host)
@@ -147,8 +147,7 @@ struct InteractiveFlow: Sendable {
 }
 
 extension InteractiveFlow {
-  /// Has the broker sign a person in; `nil` where the browser is to be asked: when there is no broker that asks people, and
-  /// when it failed.
+  /// Signs in by the broker; `nil` if the browser is to be used, because no broker has a sign-in dialog or it failed.
   private func tokenFromBroker() async throws(IdentityError) -> AuthenticationResult? {
     guard let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) else {
       return nil
@@ -172,7 +171,7 @@ extension InteractiveFlow {
     }
   }
 
-  /// Not where the broker has no parameters for what is asked.
+  /// Whether the broker has parameters for everything in the request, and a sign-in dialog.
   private func supportsRequest(_ broker: any TokenBroker) async throws(IdentityError) -> Bool {
     guard request.prompt != .create, request.extraScopesToConsent.isEmpty, resolved.nonce == nil else {
       return false
@@ -183,8 +182,7 @@ extension InteractiveFlow {
 }
 
 extension PublicClient {
-  /// What to ask of the person. A session of the browser or the broker alone must not sign in an account that signed
-  /// out.
+  /// Returns the prompt for a request. A session of the browser or broker must not sign in an account that signed out.
   fileprivate func prompt(of request: InteractiveRequest) async -> Prompt {
     guard let account = request.account, request.prompt != .consent else { return request.prompt }
     let metadata = try? await cache.accountMetadata(
@@ -194,12 +192,12 @@ extension PublicClient {
 }
 
 extension Account {
-  /// The user name; `nil` also for the text that stands for a missing one.
+  /// The user name; `nil` also for the placeholder of a missing one.
   fileprivate var loginHint: String? { username == AccountRecord.missingUsername ? nil : username.nonBlank }
 }
 
 extension IdentityError {
-  /// Whether the browser would come to nothing else, or is not wanted.
+  /// Whether a sign-in in the browser would fail, too, or is not wanted.
   fileprivate var isFinal: Bool {
     [.userCanceled, .cancelled, .mismatchedUser, .serverDeclinedScopes, .invalidParameter].contains(code)
   }

@@ -4,12 +4,12 @@ import Logging
 public import TokenCache
 
 extension PublicClient {
-  /// How long to wait for a renewal that is under way, so that its tokens are removed too.
+  /// How long to wait for a running renewal, so that its tokens are removed, too.
   private static let signOutLockTimeout = Duration.seconds(10)
 
-  /// Signs an account out of this client, and of more where that is asked for.
+  /// Signs an account out of this client, and of others if the options say so.
   ///
-  /// - Throws: ``IdentityError``. What goes from the cache goes before the browser is asked.
+  /// - Throws: ``IdentityError``. The cache is cleared before the browser opens.
   public func signOut(
     _ account: Account, _ options: SignOutOptions = SignOutOptions()
   ) async throws(IdentityError) {
@@ -27,8 +27,8 @@ extension PublicClient {
       try await cache.removeAccount(account.homeAccountID, clientID: configuration.clientID)
       return
     }
-    // Else a session of the browser would sign the account in again, or the broker would bring back accounts that signed out
-    // of this client or another one.
+    // Otherwise a browser session would sign the account in again, or the broker would restore accounts that signed out
+    // of this or another client.
     var signedOut: [String: Set<String>] = [:]
     if broker != nil && configuration.brokerPolicy != .off {
       signedOut = await accountsToWipe(account, options)
@@ -36,7 +36,7 @@ extension PublicClient {
       signedOut = await clientsSignedOut(of: account.homeAccountID)
       signedOut[configuration.clientID] = [account.homeAccountID]
     }
-    // Also where something could not be removed.
+    // Accounts are marked even if the removal fails.
     let removal = await Result.catching { () async throws(CacheError) in
       if options.wipeCacheForAllAccounts {
         _ = try await cache.clear()
@@ -48,7 +48,7 @@ extension PublicClient {
     try removal.get()
   }
 
-  /// The clients that an account signed out of, with its id: no family's token may bring it back there.
+  /// Returns the clients that an account signed out of, with its ID, so that no family refresh token restores it there.
   private func clientsSignedOut(of id: String) async -> [String: Set<String>] {
     // What cannot be read is wiped all the same.
     guard let snapshot = try? await cache.snapshot() else { return [:] }
@@ -58,7 +58,7 @@ extension PublicClient {
     return Dictionary(uniqueKeysWithValues: clients.map { ($0, [id]) })
   }
 
-  /// The accounts that are wiped, by the clients that know them.
+  /// Returns the accounts to wipe by the clients that know them.
   private func accountsToWipe(_ account: Account, _ options: SignOutOptions) async -> [String: Set<String>] {
     // What cannot be read is wiped all the same.
     let snapshot = try? await cache.snapshot()
@@ -99,7 +99,7 @@ extension PublicClient {
     if authority.isMicrosofts {
       parameters["client-request-id"] = options.correlationID.text
     } else {
-      // Other servers redirect only to an address of a client that they know (section 3).
+      // Other servers redirect only to a registered address of the client (section 3).
       parameters["client_id"] = configuration.clientID
     }
     let response = try await browserSession.run(

@@ -2,7 +2,7 @@ package import FoundationEssentials
 import HTTPSupport
 
 extension URL {
-  /// The parameters of a response address; `nil` when it is not for this redirect URI, or cannot be read.
+  /// Returns the parameters of a response address; `nil` if it is not for this redirect URI or cannot be parsed.
   package func answer(to redirectURI: URL) -> [String: String]? {
     guard isSamePlace(as: redirectURI),
       let query = URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery
@@ -10,7 +10,7 @@ extension URL {
     return FormEncoding.decode(query.utf8)
   }
 
-  /// The `state` in the query: of a sign-in page, and of the response (RFC 6749 sections 4.1.1 and 4.1.2).
+  /// The `state` in the query of a sign-in page and of the response (RFC 6749 sections 4.1.1 and 4.1.2).
   package var state: String? {
     URLComponents(url: self, resolvingAgainstBaseURL: true)?.percentEncodedQuery?.utf8
       .split(separator: UInt8(ascii: "&")).first { $0.starts(with: "state=".utf8) }
@@ -19,12 +19,12 @@ extension URL {
 
   package var isOwnScheme: Bool { !["http", "https"].contains(scheme?.lowercased() ?? "") }
 
-  /// Whether two addresses differ in query and fragment only.
+  /// Whether two addresses differ at most in query and fragment.
   package func isSamePlace(as other: URL) -> Bool { place == other.place }
 
-  /// What of an address is neither query nor fragment.
+  /// The address without query and fragment.
   private var place: [String] {
-    // Not `path`, which leaves a final slash out.
+    // Not `path`, which omits a final slash.
     let path = path(percentEncoded: true)
     return [scheme?.lowercased() ?? "", authorityHost ?? "", path.isEmpty ? "/" : path]
   }

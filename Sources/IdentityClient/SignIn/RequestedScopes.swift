@@ -1,15 +1,14 @@
 import TokenCache
 
-/// The scopes of a request, and how the server's response is compared with them.
+/// The scopes of a request, and their comparison with those of the response.
 package struct RequestedScopes: Sendable {
-  /// What the application asked for, in its order.
+  /// The application's scopes, in its order.
   let scopes: [String]
 
-  /// What the library asks for in any case.
+  /// The scopes that the library always adds.
   package static let reserved = ["openid", "profile", "offline_access"]
 
-  /// - Throws: ``IdentityError/Code/invalidParameter`` for an invalid scope, and for those that the
-  ///   library adds by itself.
+  /// - Throws: ``IdentityError/Code/invalidParameter`` for an invalid scope, and for those that the library adds.
   package init(_ scopes: [String], clientID: String, authority: Authority) throws(IdentityError) {
     for scope in scopes {
       guard !scope.isEmpty, !scope.hasWhitespace else {
@@ -33,8 +32,8 @@ package struct RequestedScopes: Sendable {
       .joined(separator: " ")
   }
 
-  /// The granted scopes as the cache keeps them: in the server's words, with those of the request that mean
-  /// the same. Without them the next lookup would miss the token.
+  /// The granted scopes as the cache stores them: as the server wrote them, with those of the request that mean the
+  /// same. Without the latter the next lookup would miss the token.
   func target(granted: String?) -> String? {
     guard let granted else { return nil }
     let literal = ScopeSet(granted).scopes
@@ -46,26 +45,26 @@ package struct RequestedScopes: Sendable {
     return (ScopeSet.list(granted) + added).joined(separator: " ")
   }
 
-  /// The scopes of a target that ``target(granted:)`` made, each once: in the server's words where it has others than the
-  /// request.
+  /// The scopes of a target of ``target(granted:)``, each once and as the server wrote them.
   static func granted(in target: String) -> [String] {
     var names: Set<String> = []
     return ScopeSet.list(target)
       .filter { names.insert(shortName($0.normalized)).inserted }
   }
 
-  /// What was asked for and not granted. A server that names no scopes granted all (RFC 6749 section 5.1).
+  /// The requested scopes that were not granted. If the response has no scopes, all were granted (RFC 6749 section
+  /// 5.1).
   func declined(granted: String?) -> [String] {
     guard let granted else { return [] }
     let names = Set(ScopeSet(granted).scopes.map(Self.shortName))
     return scopes.filter { scope in
       let name = scope.normalized
-      // `email` is a matter of the ID token's claims.
+      // `email` only affects the ID token's claims.
       return name != "email" && !Self.isDefault(name) && !names.contains(Self.shortName(name))
     }
   }
 
-  /// What was granted beyond what was asked for. Only the server knows what `/.default` stands for.
+  /// The granted scopes that were not requested. Only the server knows the scopes of `/.default`.
   package static func excess(_ granted: [String], over asked: [String]) -> Set<String> {
     guard !asked.contains(where: isDefault) else { return [] }
     let usual = reserved + ["email", "address", "phone"] + asked
@@ -74,8 +73,8 @@ package struct RequestedScopes: Sendable {
 
   private static func isDefault(_ scope: String) -> Bool { scope.normalized.hasSuffix("/.default") }
 
-  /// The one name of a scope in lower case: for Entra ID a scope of Microsoft Graph is the same with the resource and without,
-  /// and it responds with the short names.
+  /// The canonical name of a scope, in lower case. For Entra ID a scope of Microsoft Graph is the same with the
+  /// resource and without, and responses have the short names.
   package static func shortName(_ scope: String) -> String {
     for host in KnownCloud.graphHosts {
       let prefix = "https://\(host)/"

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TokenCache
 
-/// What all requests for a token have.
+/// The properties that all requests for a token have.
 protocol TokenParameters: Sendable {
   var scopes: [String] { get }
   var claims: ClaimsRequest? { get }
@@ -15,42 +15,43 @@ extension SilentRequest: TokenParameters {}
 extension InteractiveRequest: TokenParameters {}
 extension DeviceCodeRequest: TokenParameters {}
 
-/// A request for a token in the terms of the protocol, resolved once, before anything is sent.
+/// A request for a token in terms of the protocol, resolved once, before any request is sent.
 struct ResolvedRequest: Sendable {
   let client: PublicClient
-  /// The authority that the application named.
+  /// The authority that the application requested.
   let requestedAuthority: Authority
-  /// The authority to ask: in a silent request that of the account's tenant, once that is known.
+  /// The authority to use: in a silent request that of the account's tenant, once that is known.
   var authority: Authority
   let scopes: RequestedScopes
-  /// The claims that the application asks for, as JSON.
+  /// The claims that the application requests, as JSON.
   let requestedClaims: String?
-  /// The `claims` parameter: the same, and the client's capabilities.
+  /// The `claims` parameter: these claims and the client's capabilities.
   let claims: String?
-  /// The parameters that the application adds.
+  /// The application's extra parameters.
   let extra: [String: String]
-  /// The nonce of the ID token, where the application gives one.
+  /// The nonce of the ID token, if the application sets one.
   let nonce: String?
-  /// The account that the token must be for, where it is known.
+  /// The account that the token must be for, if known.
   let account: Account?
   let proof: PopProof?
   let correlationID: UUID
 
-  /// Refuses what is invalid as ``IdentityError/Code/invalidParameter``.
+  /// Throws ``IdentityError/Code/invalidParameter`` for an invalid request.
   init(
     _ request: some TokenParameters, account: Account?, proof: PopProof?, of client: PublicClient
   ) throws(IdentityError) {
     let configuration = client.configuration
+    try configuration.checkClientID()
     self.client = client
     requestedAuthority = request.authority ?? configuration.authority
     authority = requestedAuthority
     scopes = try RequestedScopes(
       request.scopes, clientID: configuration.clientID, authority: requestedAuthority)
     var parameters = request.extraQueryParameters
-    // Where the application requests them in no other way.
+    // Only if the application has not set it.
     let json = request.claims == nil ? parameters.removeValue(forKey: "claims") : nil
     (requestedClaims, claims) = try configuration.claimsParameters(request.claims, json: json)
-    // Only a sign-in in the browser sends and checks it.
+    // Only a sign-in in the browser sends and checks a nonce.
     nonce = request is InteractiveRequest ? parameters.removeValue(forKey: "nonce").nonBlank : nil
     extra = try configuration.extraParameters(parameters)
     self.account = account
@@ -58,7 +59,7 @@ struct ResolvedRequest: Sendable {
     correlationID = request.correlationID
   }
 
-  /// Whether the response may name another cloud. MSAL's documentation asks for it by an extra parameter, too.
+  /// Whether the response may name another cloud. MSAL's documentation also enables that by an extra parameter.
   var isInstanceAware: Bool {
     client.configuration.multipleCloudsSupported || extra["instance_aware"]?.lowercased() == "true"
   }
@@ -67,7 +68,7 @@ struct ResolvedRequest: Sendable {
   var realm: String {
     switch authority.kind {
     case .aad: authority.tenant ?? ""
-    // The cache may name the one tenant of the host in another way: MSAL for Python writes its domain.
+    // The cache may have another name of the host's only tenant: MSAL for Python writes its domain.
     case .b2c, .ciam:
       account?.tenantProfiles.first { $0.environment == authority.environment }?.tenantID
         ?? account?.homeIdentity?.utid ?? authority.tenant ?? ""
@@ -75,7 +76,7 @@ struct ResolvedRequest: Sendable {
     }
   }
 
-  /// A request to a token endpoint: what a grant needs, and what all have.
+  /// Returns a request to a token endpoint, with the grant and the common parameters.
   func tokenRequest(
     _ grant: [String: String], to endpoint: URL, _ call: ServerTelemetry.Call
   ) -> TokenEndpointRequest {
@@ -99,8 +100,8 @@ struct ResolvedRequest: Sendable {
 }
 
 extension ClientConfiguration {
-  /// What a request asks for, and the `claims` parameter, which also has what the client can deal with; `nil` where it
-  /// asks for nothing.
+  /// The requested claims and the `claims` parameter, which also has the client's capabilities; `nil` if there are
+  /// none.
   fileprivate func claimsParameters(
     _ given: ClaimsRequest?, json: String?
   ) throws(IdentityError) -> (requested: String?, parameter: String?) {
@@ -116,7 +117,7 @@ extension ClientConfiguration {
     }
   }
 
-  /// The parameters that the application adds to a request. One of the protocol's is refused.
+  /// The application's extra parameters. Those of the protocol are rejected.
   func extraParameters(_ ofRequest: [String: String]) throws(IdentityError) -> [String: String] {
     if extraQueryParameters.isEmpty, ofRequest.isEmpty { return [:] }
     let extra = extraQueryParameters.merging(ofRequest) { _, request in request }
@@ -126,7 +127,7 @@ extension ClientConfiguration {
     return extra
   }
 
-  /// What Microsoft's services are told of the application around this one, in a request for a code and for tokens.
+  /// The parameters that describe the host application to Microsoft's services, in requests for a code and for tokens.
   var nestedAuthParameters: [String: String] {
     guard let nestedAuthBroker else { return [:] }
     var parameters = ["brk_client_id": nestedAuthBroker.clientID]
@@ -143,7 +144,7 @@ private let protocolParameters: Set<String> = [
 ]
 
 extension Account {
-  /// The object id and the tenant of the account's home.
+  /// The object ID and the tenant of the home account.
   var homeIdentity: (uid: String, utid: String)? { Self.homeIdentity(of: homeAccountID) }
 
   static func homeIdentity(of id: String) -> (uid: String, utid: String)? {
@@ -152,6 +153,6 @@ extension Account {
     return uid.isEmpty || utid.isEmpty ? nil : (String(uid), String(utid))
   }
 
-  /// What lets Microsoft's services find the account's data center.
+  /// The header field by which Microsoft's services find the account's data center.
   var anchorMailbox: String? { homeIdentity.map { "Oid:\($0.uid)@\($0.utid)" } }
 }

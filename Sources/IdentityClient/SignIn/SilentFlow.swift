@@ -4,20 +4,20 @@ import Logging
 import Synchronization
 import TokenCache
 
-/// One call for a token of an account that is signed in: from the cache, else from the broker or by a refresh token.
+/// One silent call for a token: from the cache, else from the broker or by a refresh token.
 struct SilentFlow: Sendable {
   private let request: SilentRequest
   private var resolved: ResolvedRequest
-  /// That of the cache when the flow began.
+  /// The version of the cache's memory when the flow began.
   private let memoryVersion: UInt64?
-  /// What the cache has of the account; `nil` where it cannot be read, and the broker does without.
+  /// The account's part of the cache; `nil` if it is unreadable and the broker does not need it.
   private var cache: CacheSnapshot?
   private var client: PublicClient { resolved.client }
 
-  /// What makes two calls one: one request to the server serves both.
+  /// Identifies calls that one request to the server can serve.
   struct Key: Hashable, Sendable {
     let account: String
-    /// What the application named: the cache remembers which tenant answered for it.
+    /// The requested authority, since the cache stores which tenant it resolved to.
     let requestedAuthority: Authority
     let authority: Authority
     let scopes: ScopeSet
@@ -25,11 +25,11 @@ struct SilentFlow: Sendable {
     let extra: [String: String]
     let forceRefresh: Bool
     let refreshesWithoutBroker: Bool
-    /// Of the key that the token is bound to.
+    /// The ID of the key that the token is bound to.
     let keyID: String?
   }
 
-  /// Finds out which tenant and cloud the request is about. No server is asked.
+  /// Resolves the tenant and cloud of the request from the cache only.
   init(_ request: SilentRequest, _ resolved: ResolvedRequest) async throws(IdentityError) {
     let (account, client) = (request.account, resolved.client)
     guard !account.homeAccountID.isEmpty else {
@@ -46,7 +46,7 @@ struct SilentFlow: Sendable {
   func token() async throws(IdentityError) -> AuthenticationResult {
     if let result = tokenFromCache() { return result }
     return try await client.renewals.run(key) { () async throws(IdentityError) in
-      // No other process would see the result, or a lender needs the turn. No refresh token is sent.
+      // No refresh token is sent, and no other process would see the result, or the lender needs the lock.
       if client.configuration.brokerPolicy == .required,
         client.cache.store is InMemoryStore || client.broker?.borrowsTokens == true
       {
@@ -58,7 +58,7 @@ struct SilentFlow: Sendable {
     }
   }
 
-  /// The half of it that asks no server.
+  /// Looks in the cache only.
   func tokenFromCache() -> AuthenticationResult? {
     guard let cached = cachedToken, cached.isFresh, !isForced else { return nil }
     let result = result(of: cached)
@@ -66,7 +66,7 @@ struct SilentFlow: Sendable {
     return result
   }
 
-  /// The flow with what the cache has now, after the wait for a turn.
+  /// The flow with the cache's current content, after the wait for the lock.
   ///
   /// - Throws: ``IdentityError/signedOut`` if the account has signed out meanwhile.
   private var current: SilentFlow {
@@ -77,7 +77,7 @@ struct SilentFlow: Sendable {
     }
   }
 
-  /// The same after the wait for a broker or a server; with what the cache had, where it cannot be read any more.
+  /// The same after the wait for a broker or a server. If the cache cannot be read now, the earlier content is kept.
   private var latest: SilentFlow {
     get async throws(IdentityError) {
       do throws(IdentityError) {
@@ -89,8 +89,8 @@ struct SilentFlow: Sendable {
     }
   }
 
-  /// Gets a new token, unless another process has stored one meanwhile: from the broker, then by a refresh token. When
-  /// that fails, a token that is still valid serves. A forced renewal always asks.
+  /// Gets a new token from the broker or by a refresh token, unless another process has stored one meanwhile. If that
+  /// fails, a token that is still valid is returned. A forced renewal always sends a request.
   private func renew() async throws(IdentityError) -> AuthenticationResult {
     let cached = cachedToken
     if let cached, cached.isFresh, !isForced { return result(of: cached) }
@@ -100,7 +100,8 @@ struct SilentFlow: Sendable {
       if let broker = try client.broker(for: resolved.authority, binding: resolved.proof != nil) {
         do throws(IdentityError) {
           let result = try await token(of: broker, replacing: cached)
-          // Himmelblau gives the token that it has, also where another is wanted; the client's own refresh token may bring one.
+          // Himmelblau returns its cached token even if another is requested. The client's own refresh token may get
+          // one.
           guard isForced, result.accessToken == cached?.found.token.secret, request.refreshesWithoutBroker,
             client.configuration.brokerPolicy == .automatic
           else { return result }
@@ -117,24 +118,23 @@ struct SilentFlow: Sendable {
         }
       }
       if Task.isCancelled { throw .cancelled }
-      // As it is now: the wait for a broker may have taken minutes.
+      // The wait for a broker may have taken minutes.
       let flow = try await refusal == nil || refusal?.code == .noBroker ? self : latest
-      // Nothing is left to ask, and no server refused.
+      // There is no other source, and no server refused.
       if !isForced, let cached = flow.cachedToken, cached.isValid,
         flow.cache?.refreshTokens(for: lookup).isEmpty ?? true,
         refusal.map(cached.serves(despite:)) ?? true
       {
         return result(of: cached)
       }
-      // To the end, also when no caller waits any more: the server may have replaced the refresh token that it got, and
-      // its response must be kept.
+      // Not cancelled with its callers: the server may have replaced the refresh token, so its response must be stored.
       return try await Task {
         await Result.catching { () async throws(IdentityError) in
           try await flow.refresh(isForced ? .forced : cached?.refreshReason ?? .noAccessToken)
         }
       }.value.get()
     } catch {
-      // The same is true of a server.
+      // Also after the wait for a server.
       if let same, error.code != .cancelled {
         _ = try await latest
         return same
@@ -156,7 +156,7 @@ struct SilentFlow: Sendable {
   ) async throws(IdentityError) -> AuthenticationResult {
     let deadline = client.sender.deadline()
     guard let tokens = cache?.refreshTokens(for: lookup), !tokens.isEmpty else {
-      // They may stand under another name of the host, which its cloud's discovery tells, or under the host of several issuers.
+      // They may be stored under an alias of the host, which discovery finds, or under a host with several issuers.
       func isKnown() -> Bool {
         if resolved.authority.kind == .aad { return client.cache.clouds.contains(resolved.authority.host) }
         return !lookup.namesIssuer || knownIssuer != nil
@@ -195,7 +195,7 @@ struct SilentFlow: Sendable {
           isRefresh: true
         ).result(of: fields)
       } catch {
-        // The client's own token says more of what is wrong than the family's.
+        // The error of the client's own token is more specific than the family's.
         if refusal == nil || refusal?.isRefusal("invalid_grant", "client_mismatch") == true {
           refusal = error
         }
@@ -208,7 +208,7 @@ struct SilentFlow: Sendable {
 }
 
 extension SilentFlow {
-  /// Whether a token from the cache does not do.
+  /// Whether to bypass the cached token.
   private var isForced: Bool { request.forceRefresh || resolved.requestedClaims != nil }
 
   private var lookup: TokenLookup {
@@ -224,7 +224,7 @@ extension SilentFlow {
     try? client.knownMetadata.withLock { $0[resolved.authority] }?.result.get().issuer
   }
 
-  /// The authority's issuer, as far as known. A provider cannot claim to be another one of its host.
+  /// The authority's issuer, as far as known. A provider cannot claim to be another issuer of its host.
   private var issuer: String? {
     let (authority, known) = (resolved.authority, knownIssuer)
     guard authority.kind == .oidc else { return authority.environment == authority.host ? nil : known }
@@ -276,9 +276,9 @@ extension SilentFlow {
       await forget(nil, because: error)
       throw error
     }
-    // A token without an ID token is not stored, so no save notices that the account has signed out meanwhile.
+    // A token without an ID token is not stored, so that no save detects a sign-out meanwhile.
     if token.idToken == nil { _ = try await latest }
-    // Himmelblau ignores claims, and returns the token that it has.
+    // Himmelblau ignores claims, and returns its cached token.
     guard resolved.requestedClaims == nil || token.accessToken != old else {
       var error = IdentityError(
         .interactionRequired, "The broker has no other token than the one that was refused.")
@@ -311,7 +311,7 @@ extension SilentFlow {
     return (Throttle.key(server), Throttle.key(server + ["claims", resolved.claims ?? "", "extra"] + extra))
   }
 
-  /// Removes what the server will never take again: a token, or an account that was deleted.
+  /// Removes what the server will never accept again: a token, or a deleted account.
   private func forget(_ token: RefreshToken?, because error: IdentityError) async {
     do throws(CacheError) {
       if error.isRefusal("invalid_grant", "user_account_deleted") {
@@ -319,7 +319,7 @@ extension SilentFlow {
           request.account.homeAccountID, environment: resolved.authority.environment)
       } else if let token, error.isRefusal("invalid_grant", "bad_token") {
         try await client.cache.remove(token)
-        // Else it would serve the next call, which has nothing left to ask.
+        // Otherwise the next call would return it, since it has no other source.
         if let due = cachedToken, !due.isFresh {
           try await client.cache.removeAccessToken(due.found.token.secret)
         }
@@ -335,7 +335,7 @@ extension SilentFlow {
 }
 
 extension PublicClient {
-  /// What the cache has of an account; `nil` where it cannot be read, and the broker does without.
+  /// Returns an account's part of the cache; `nil` if it is unreadable and the broker does not need it.
   ///
   /// - Throws: ``IdentityError/signedOut`` if the account is signed out.
   fileprivate func contents(
@@ -353,7 +353,7 @@ extension PublicClient {
 }
 
 extension ResolvedRequest {
-  /// The authority of the account's own tenant in place of one that names none.
+  /// Returns the authority of the account's home tenant in place of one without a tenant.
   fileprivate func authority(
     of account: Account, _ metadata: AccountMetadata?
   ) throws(IdentityError) -> Authority {
@@ -370,7 +370,7 @@ extension ResolvedRequest {
     return try asked.replacingTenant(with: home)
   }
 
-  /// What stands in the cache cannot send a refresh token to a host outside of the known clouds.
+  /// Whether refresh tokens may be sent to an authority from the cache: only to a host of the known clouds.
   private func isTrusted(_ authority: Authority) -> Bool {
     let (clouds, asked) = (client.cache.clouds, requestedAuthority)
     return clouds.canonical(authority.host) == clouds.canonical(asked.host)
@@ -379,8 +379,8 @@ extension ResolvedRequest {
 }
 
 extension Authority {
-  /// Whether a token of the account's home tenant is meant. An organisation's authority does not serve
-  /// personal accounts, and should say so itself.
+  /// Whether the request means the account's home tenant. An authority for organisations is asked for personal
+  /// accounts, too, so that its own error is reported.
   func needsHomeTenant(for account: Account) -> Bool {
     guard namesManyTenants else { return false }
     return tenant?.lowercased() != "organizations"
@@ -392,7 +392,7 @@ extension IdentityError {
   static let signedOut = IdentityError(
     .interactionRequired, "Account is signed out, user interaction is required.")
 
-  /// Where there was no refresh token to try, with what the broker said before.
+  /// Adds the broker's refusal to the error, if there was no refresh token.
   fileprivate func explained(by refusal: IdentityError?) -> IdentityError {
     guard let refusal, refusal.code != .noBroker, code == .interactionRequired, oauthError == nil else {
       return self

@@ -1,7 +1,7 @@
+import GLibSupport
 import Logging
 
-/// Writes to the application's log. Secrets never get here; personal data is masked unless the application
-/// wants to see it.
+/// Writes to the application's log, never secrets. Personal data is masked unless the configuration allows it.
 struct ClientLog: Sendable {
   let logger: Logger
   let showsPersonalData: Bool
@@ -12,15 +12,15 @@ struct ClientLog: Sendable {
     logger.log(level: level, message, metadata: metadata())
   }
 
-  /// A value that names a person or an organisation, masked unless it may be seen.
+  /// Returns a value that names a person or an organisation, masked unless that is allowed.
   func personal(_ value: String?) -> Logger.MetadataValue {
     guard let value else { return "none" }
     // The text comes from a server or a cache, and a handler may write to a terminal.
     return showsPersonalData ? .stringConvertible(PersonalText(value.printable())) : "(masked)"
   }
 
-  /// Why something failed. The words of a server or a broker may name a person, those of a transport the server, and some of
-  /// our own the authority, and so the tenant.
+  /// Returns the reason of a failure, masked where it may name someone. The text of a server or broker may name a
+  /// person, that of a transport the server, and some of our own the authority and thereby the tenant.
   func reason(_ error: IdentityError) -> Logger.MetadataValue {
     let isOwn =
       error.oauthErrorDescription == nil && error.transportError == nil && error.brokerStatus == nil
@@ -28,7 +28,8 @@ struct ClientLog: Sendable {
     return isOwn ? "\(error.message)" : personal(error.message)
   }
 
-  /// The `error` of a server or a broker: masked, as it may be any text, unless it is a word as OAuth has them.
+  /// Returns the `error` of a server or broker. It may be any text, so it is masked unless it has the form of an OAuth
+  /// error.
   func word(_ error: String?) -> Logger.MetadataValue {
     guard let error else { return "none" }
     let isWord = error.utf8.count <= 64 && error.allSatisfy { $0 == "_" || $0.isASCII && $0.isLetter }

@@ -1,10 +1,12 @@
-/// What the library calls itself, to servers and to people. Nothing else in the package says the version.
+import LibraryVersion
+
+/// The library's name, for servers and people.
 package enum Library {
   package static let name = "Llavero"
-  package static let version = "0.3.0"
+  package static let version = unsafe String(cString: library_version())
 }
 
 extension ClientConfiguration {
-  /// The version of this library.
+  /// The version of this library, such as `0.4.0`, or `0.4.0~dev` of sources that are not a release.
   public static var libraryVersion: String { Library.version }
 }

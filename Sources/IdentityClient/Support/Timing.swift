@@ -1,8 +1,8 @@
-/// How the client waits, and how it measures that: by a clock that cannot be set.
+/// How the client waits and measures time: by a monotonic clock.
 package struct Timing: Sendable {
-  /// Waits; throws when the task is cancelled.
+  /// Waits. Throws if the task is cancelled.
   package var sleep: @Sendable (Duration) async throws -> Void
-  /// The time since some moment in the past.
+  /// The time since a fixed moment in the past.
   package var uptime: @Sendable () -> Duration
   /// How long to wait for another process that renews tokens of the same account: longer than most renewals take, and half of
   /// the ten seconds that the Azure SDKs give a program for a token. A stopped process leaves the rest for a request.
@@ -22,7 +22,7 @@ package struct Timing: Sendable {
     return Timing(sleep: { try await Task.sleep(for: $0) }, uptime: { ContinuousClock.now - start })
   }()
 
-  /// Waits, and says by the client's own error when the task is cancelled.
+  /// Waits. Throws ``IdentityError/cancelled`` if the task is cancelled.
   func wait(_ duration: Duration) async throws(IdentityError) {
     do {
       try await sleep(duration)

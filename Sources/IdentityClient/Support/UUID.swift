@@ -3,10 +3,10 @@ import Glibc
 import Synchronization
 
 extension UUID {
-  /// The one form in which requests, brokers and the log have a correlation id: in lower case.
+  /// The form of a correlation ID in requests and in the log: in lower case.
   package var text: String { uuidString.lowercased() }
 
-  /// A random one (RFC 9562 section 5.4). `UUID()` opens a device each time, which takes longer than finding a
+  /// Returns a random UUID (RFC 9562 section 5.4). `UUID()` opens a device each time, which takes longer than finding a
   /// token in memory.
   static func random() -> UUID {
     let (high, low) = randomness.withLock { ($0.next(), $0.next()) }
@@ -19,13 +19,13 @@ extension UUID {
 
 private let randomness = Mutex(BufferedRandomness())
 
-/// The system's randomness, of which one call gets enough for many ids. For what need not be kept secret.
+/// Random bytes of the system, buffered for many IDs. Not for secrets.
 private struct BufferedRandomness {
   private var numbers: [UInt64] = []
 
   mutating func next() -> UInt64 {
     if numbers.isEmpty {
-      // The call gives 256 bytes at once.
+      // One call returns up to 256 bytes.
       numbers = Array(repeating: 0, count: 32)
       let result = unsafe numbers.withUnsafeMutableBytes { unsafe getentropy($0.baseAddress, $0.count) }
       if result != 0 { numbers = [] }

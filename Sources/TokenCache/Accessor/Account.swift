@@ -1,4 +1,12 @@
 /// An account in the cache, with all tenants that know it.
+///
+/// For example:
+///
+/// ```swift
+/// for account in try await client.accounts() {
+///   print(account.username ?? account.homeAccountID)
+/// }
+/// ```
 public struct Account: Sendable, Hashable {
   /// `uid.utid`: the object id in the home tenant, and that tenant.
   public let homeAccountID: String
@@ -53,6 +61,13 @@ public struct TenantProfile: Sendable, Hashable {
 }
 
 /// Which accounts to list.
+///
+/// For example:
+///
+/// ```swift
+/// let alice = try await cache.accounts(
+///   AccountFilter(clientID: clientID, username: "alice@contoso.com"))
+/// ```
 public struct AccountFilter: Sendable, Hashable {
   /// The client whose accounts to list; `nil` lists the accounts of all clients.
   public var clientID: String?

@@ -8,8 +8,10 @@ extension TokenCacheAccessor {
   /// For example:
   ///
   /// ```swift
-  /// let context = TokenRequest(environment: "login.microsoftonline.com", clientID: clientID)
-  /// let records = try await cache.save(try TokenResponse(json: body), for: context)
+  /// let context = TokenRequest(
+  ///   environment: "login.microsoftonline.com", clientID: clientID)
+  /// let records = try await cache.save(
+  ///   try TokenResponse(json: body), for: context)
   /// print(records.account?.username ?? "unknown user")
   /// ```
   ///

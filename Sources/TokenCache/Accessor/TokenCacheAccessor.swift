@@ -9,8 +9,12 @@ import Synchronization
 /// For example:
 ///
 /// ```swift
-/// let cache = TokenCacheAccessor(store: KeyringCacheStore(), group: try KeychainGroup("com.example.mail"))
-/// for account in try await cache.accounts() { print(account.username ?? account.homeAccountID) }
+/// let cache = TokenCacheAccessor(
+///   store: KeyringCacheStore(),
+///   group: try KeychainGroup("com.example.mail"))
+/// for account in try await cache.accounts() {
+///   print(account.username ?? account.homeAccountID)
+/// }
 /// ```
 public final class TokenCacheAccessor: Sendable {
   public let store: any CacheStore

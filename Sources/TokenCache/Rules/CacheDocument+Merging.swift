@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension CacheDocument {
   /// Makes the union of a group's shards; of values for one thing the first counts. Nothing is lost: if two shards have
   /// different records under one key, one of them gets another key.
@@ -196,18 +198,22 @@ extension Dictionary where Key == String, Value: CacheRecord {
     let mine = mapValues { $0.identity(in: clouds) }
     let theirs = other.mapValues { $0.identity(in: clouds) }
     let met = Set(theirs.values)
-    var unpaired: [RecordIdentity: String] = [:]
+    // The newest: its key is another one when a record has moved, and the first key may be.
+    var unpaired: [RecordIdentity: (age: Date, key: String)] = [:]
     var equals: [Value: String] = [:]
-    for (key, identity) in mine where theirs[key] != identity && met.contains(identity) {
-      unpaired[identity] = unpaired[identity].map { Swift.min($0, key) } ?? key
-      if let record = self[key] { equals[record] = equals[record].map { Swift.min($0, key) } ?? key }
+    for (key, record) in self {
+      guard let identity = mine[key], theirs[key] != identity, met.contains(identity) else { continue }
+      let age = record.age
+      let isKept = unpaired[identity].map { (age, $0.key) < ($0.age, key) } ?? false
+      if !isKept { unpaired[identity] = (age, key) }
+      equals[record] = equals[record].map { Swift.min($0, key) } ?? key
     }
     var matches: [String: [(key: String, record: Value)]] = [:]
     var rest: [(key: String, record: Value)] = []
     for (key, record) in other {
       guard let identity = theirs[key] else { continue }
       // One that was imported before may have been given another key.
-      if let match = mine[key] == identity ? key : equals[record] ?? unpaired[identity] {
+      if let match = mine[key] == identity ? key : equals[record] ?? unpaired[identity]?.key {
         matches[match, default: []].append((key, record))
       } else {
         rest.append((key, record))

@@ -52,9 +52,14 @@ extension CacheDocument {
   func spelled(_ records: TokenRecords, in clouds: CloudInstances) -> TokenRecords {
     let cloud = clouds.canonical(records.request.environment)
     func newestFirst(_ all: [any CacheRecord]) -> [any CacheRecord] {
-      func host(_ record: any CacheRecord) -> String { record.string("environment") ?? "" }
-      return all.filter { $0.normalizedOwner == records.homeAccountID && clouds.canonical(host($0)) == cloud }
-        .sorted { ($1.age, host($0)) < ($0.age, host($1)) }
+      func field(_ name: String, of record: any CacheRecord) -> String { record.string(name) ?? "" }
+      return all.filter {
+        $0.normalizedOwner == records.homeAccountID
+          && clouds.canonical(field("environment", of: $0)) == cloud
+      }.sorted {
+        ($1.age, field("environment", of: $0), field("realm", of: $0))
+          < ($0.age, field("environment", of: $1), field("realm", of: $1))
+      }
     }
     let refreshTokens = newestFirst(Array(refreshTokens.values))
     let others = newestFirst(Array(accessTokens.values) + Array(idTokens.values) + Array(accounts.values))

@@ -99,6 +99,10 @@ package struct KnownCloud: Sendable, Hashable {
     KnownCloud("login.windows-ppe.net", others: ["sts.windows-ppe.net", "login.microsoft-ppe.com"]),
   ]
 
+  /// How the hosts of Azure AD B2C and of External ID end, each of which has a tenant in its name.
+  package static let b2cSuffix = ".b2clogin.com"
+  package static let externalIDSuffix = ".ciamlogin.com"
+
   package static let graphHosts = all.flatMap(\.graphHosts)
 
   package static func cloud(of host: String) -> KnownCloud? {

@@ -1,6 +1,12 @@
 import Synchronization
 
 /// A store in memory, for tests and for programs that must leave nothing behind.
+///
+/// For example:
+///
+/// ```swift
+/// let cache = TokenCacheAccessor(store: InMemoryStore())
+/// ```
 public final class InMemoryStore: CacheStore {
   private struct State {
     var groups: [KeychainGroup: [ShardID: CacheDocument]] = [:]

@@ -4,6 +4,14 @@ import GLibSupport
 ///
 /// A group separates caches; it does not protect them. Any program that can read the keyring can read every group in
 /// it.
+///
+/// For example:
+///
+/// ```swift
+/// let cache = TokenCacheAccessor(
+///   store: KeyringCacheStore(),
+///   group: try KeychainGroup("com.example.office"))
+/// ```
 public struct KeychainGroup: Sendable, Hashable, CustomStringConvertible {
   /// The full name.
   public let name: String

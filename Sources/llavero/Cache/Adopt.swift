@@ -26,7 +26,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
         llavero adopt --all --keep
 
       JSON, without a name: sources: [name, users, place (keyring or file), path, schema, is_encrypted, \
-      account_count and record_count (missing where unreadable), findings: [kind, path, detail, fixed]], \
+      account_count and record_count (missing where unreadable), findings: [kind, path, detail]], \
       warnings (what could not be read). Otherwise: group, adopted: [name, path, saved and kept (how many \
       records), removed], failed: [name, path, code, message, advice].
       """)

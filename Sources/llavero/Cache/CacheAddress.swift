@@ -9,6 +9,12 @@ enum CacheAddress {
   case peer(PeerCache)
   case store(StoreAddress)
 
+  /// Names and forms of addresses that a completion offers beside files, without a look at the machine.
+  static var names: [String] {
+    let caches = PeerRegistry(environment: [:]).caches.map(\.name).filter { !$0.contains(":") }
+    return caches + PeerOptions.libraries + Completion.beginnings(of: StoreAddress.forms)
+  }
+
   /// Reads an address of the command line. A file named like a store or a program's cache is `./NAME`.
   ///
   /// - Throws: `ValidationError` for an invalid address, and for options that do not belong to it.
@@ -43,25 +49,25 @@ enum TargetSide: CopySide { static let name = "to" }
 struct SideOptions<Side: CopySide>: ParsableArguments {
   @Option(
     name: .customLong(Side.name + "-key"),
-    help: ArgumentHelp("Its key (default: --key).", valueName: "key"),
+    help: ArgumentHelp("Key (else --key).", valueName: "key"),
     completion: .values(of: KeyChoice.forms), transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
   @Option(
     name: .customLong(Side.name + "-collection"),
-    help: ArgumentHelp("Its collection (default: --collection).", valueName: "name"),
+    help: ArgumentHelp("Collection (else --collection).", valueName: "name"),
     transform: Setting.collection.checked)
   var collection: String?
 
   @Option(
     name: .customLong(Side.name + "-etcd-user"),
-    help: ArgumentHelp("Its etcd user (default: --etcd-user).", valueName: "user"),
+    help: ArgumentHelp("etcd user (else --etcd-user).", valueName: "user"),
     transform: Setting.etcdUser.checked)
   var etcdUser: String?
 
   @Option(
     name: .customLong(Side.name + "-etcd-password"),
-    help: ArgumentHelp("Its password (default: --etcd-password).", valueName: "password"),
+    help: ArgumentHelp("Password (else --etcd-password).", valueName: "password"),
     completion: .values(of: KeyChoice.passwordForms),
     transform: KeyChoice.init(password:))
   var etcdPassword: KeyChoice?
@@ -70,11 +76,11 @@ struct SideOptions<Side: CopySide>: ParsableArguments {
     key == nil && collection == nil && etcdUser == nil && etcdPassword == nil
   }
 
-  /// Returns the options of the store at an address (default: the own store's).
-  func store(at address: StoreAddress?, beside own: StoreOptions) -> StoreOptions {
+  /// Returns the options of the store at an address.
+  func store(at address: StoreAddress, beside own: StoreOptions) -> StoreOptions {
     var options = own
-    options.address = address ?? own.settings.address ?? .keyring
-    if case .etcd(_?) = options.address { (options.endpoints, options.prefix) = (nil, nil) }
+    options.side = Side.name
+    options.address = address
     options.key = key ?? own.key
     options.collection = collection ?? own.collection
     options.etcdUser = etcdUser ?? own.etcdUser

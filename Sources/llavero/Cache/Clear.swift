@@ -22,7 +22,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
 
   @Option(
     help: ArgumentHelp("Remove an account, by user name or home account ID.", valueName: "name"),
-    transform: Setting.account.checked)
+    completion: .accounts, transform: Setting.account.checked)
   var account: String?
 
   @Option(
@@ -36,7 +36,7 @@ struct Clear: AsyncParsableCommand, GroupCommand {
   @Flag(help: "Remove everything in the group.")
   var all = false
 
-  @Flag(name: .customLong("dry-run"), help: "Only print what would be removed.")
+  @Flag(name: .customLong("dry-run"), help: "Print what would be removed.")
   var isDryRun = false
 
   @Flag(name: .shortAndLong, help: "Remove without asking.")
@@ -45,20 +45,18 @@ struct Clear: AsyncParsableCommand, GroupCommand {
   @OptionGroup var output: OutputOptions
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
-  @OptionGroup(visibility: .hidden) var former: FormerClearOptions
 
   func validate() throws {
-    let choices = [account != nil || client != nil, expired, former.damaged, all].filter { $0 }.count
+    let choices = [account != nil || client != nil, expired, all].filter { $0 }.count
     guard choices == 1 else {
       throw ValidationError(
         "Choose what to remove: --account and --client, or one of --expired and --all.")
     }
   }
 
-  static let confirmationAdvice = "Add --yes to remove, or --dry-run to see what would be removed."
+  private static let confirmationAdvice = "Add --yes to remove, or --dry-run to see what would be removed."
 
   func run() async throws {
-    if former.damaged { return try await removeDamaged() }
     let cache = try cache
     let snapshot = try await cache.snapshot()
     // Unreadable entries are removed with --all alone.
@@ -68,7 +66,13 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     let now = Date()
     let records = snapshot.document.listed(at: now)
     let account = try account.map { name in
-      guard let id = try homeAccountID(of: name, in: records) else {
+      let ids = snapshot.homeAccountIDs(named: name)
+      guard ids.count == 1, let id = ids.first else {
+        throw Failure(
+          Failure.ambiguous, "\(ids.count) accounts have the user name \(name).", code: .usage,
+          advice: "Use the home account ID: \(ids.sorted().joined(separator: " or ")).")
+      }
+      guard records.contains(where: { $0.summary.isOf(accounts: ids) }) else {
         // An unreadable part may hold it.
         try snapshot.checkComplete()
         throw Failure(
@@ -123,22 +127,6 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     }
   }
 
-  /// Returns the home account ID of the account that `--account` names; `nil` if none has the name.
-  private func homeAccountID(of name: String, in records: [ListedRecord]) throws -> String? {
-    let name = name.lowercased()
-    let ids = Set(records.compactMap { $0.summary.homeAccountId?.lowercased() })
-    if ids.contains(name) { return name }
-    let named = Set(
-      records.map(\.summary).filter { $0.isOf(account: name) }.compactMap { $0.homeAccountId?.lowercased() }
-    ).sorted()
-    guard named.count <= 1 else {
-      throw Failure(
-        "ambiguous", "\(named.count) accounts have the user name \(name).", code: .usage,
-        advice: "Use the home account ID: \(named.joined(separator: " or ")).")
-    }
-    return named.first
-  }
-
   private func isAffected(_ record: ListedRecord, account: String?, at now: Date) -> Bool {
     let summary = record.summary
     if all { return true }
@@ -162,21 +150,15 @@ struct Clear: AsyncParsableCommand, GroupCommand {
     }
   }
 
-  func printJSON(
-    removed: [RecordSummary] = [], unreadable: Int, problems: [StoreProblem] = []
-  ) throws {
-    try Terminal.out([
-      "group": group.name, "dry_run": isDryRun, "removed": removed.map(\.members), "unreadable": unreadable,
-      "problems": problems.map(\.members),
-    ])
-  }
-
   private func report(
     _ removed: [RecordSummary], _ unreadable: Int, _ problems: [StoreProblem], now: Date
   ) throws {
     let group = group.name
     if output.json {
-      return try printJSON(removed: removed, unreadable: unreadable, problems: problems)
+      return try Terminal.out([
+        "group": group, "dry_run": isDryRun, "removed": removed.map(\.members), "unreadable": unreadable,
+        "problems": problems.map(\.members),
+      ])
     }
     if isDryRun && !removed.isEmpty { List.printTable(of: removed, now: now, to: Terminal.output) }
     let verb = isDryRun ? "would be removed" : "removed"

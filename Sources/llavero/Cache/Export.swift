@@ -8,7 +8,7 @@ import TokenCache
 struct Export: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Export a group as a token cache for any MSAL library.",
+    abstract: "Export a group for any MSAL library.",
     discussion: """
       The address is a new file, - for standard output, the name of another program's cache ("llavero adopt" \
       lists them), or a store: keyring, file, file:DIR or etcd+https://HOST:PORT/PREFIX. A file named like one \
@@ -31,13 +31,13 @@ struct Export: AsyncParsableCommand, GroupCommand {
       account_count; with --dry-run also dry_run and records (new or newer, as in "llavero list").
       """)
 
-  @Argument(help: "A new file, -, the name of a cache, or a store (default: -).", completion: .file())
-  var address: String?
+  @Argument(help: "File, cache, store.", completion: .file())
+  var address = "-"
 
   @Flag(help: "Print tokens to a terminal, too.")
   var reveal = false
 
-  @Flag(name: .customLong("dry-run"), help: "Only print what would be exported.")
+  @Flag(name: .customLong("dry-run"), help: "Print what would be exported.")
   var isDryRun = false
 
   @OptionGroup var output: OutputOptions
@@ -45,7 +45,6 @@ struct Export: AsyncParsableCommand, GroupCommand {
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<TargetSide>
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
-  @OptionGroup(visibility: .hidden) var former: FormerPeerOptions<TargetSide>
 
   func validate() throws {
     if case .file("-") = try target {
@@ -58,11 +57,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
   }
 
   private var target: CacheAddress {
-    get throws {
-      guard let name = former.name else { return try CacheAddress(address ?? "-", peer, side) }
-      guard address == nil || address == "-" else { throw ValidationError("With --to, name no file.") }
-      return .peer(try peer.peer(named: name))
-    }
+    get throws { try CacheAddress(address, peer, side) }
   }
 
   func run() async throws {
@@ -70,7 +65,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
     if case .store(let address) = target {
       return try await Transfer.copy(
         group, from: store, to: side.store(at: address, beside: store), isDryRun: isDryRun, output,
-        verb: "exported", progress: "Exporting", optionForOther: "--store")
+        verb: "exported", progress: "Exporting")
     }
     if case .file("-") = target, Terminal.output.isTerminal, !reveal {
       throw Failure(

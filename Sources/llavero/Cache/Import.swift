@@ -22,7 +22,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
         llavero import ~/.azure/msal_token_cache.json
         some-program | llavero import - --group com.example.mail
         llavero import azure-identity-python --dry-run
-        llavero import msal-extensions --location ~/.my_app/token_cache
+        llavero import msal-extensions --location ~/.app/cache
         llavero import file:/mnt/backup --from-key passphrase
 
       JSON: group, saved and kept (how many records); from another program also peer; from a store also from \
@@ -30,10 +30,10 @@ struct Import: AsyncParsableCommand, GroupCommand {
       account_count, problems (of the imported store); with --dry-run also dry_run, records (new or newer, as in "llavero list") and the problems of the group.
       """)
 
-  @Argument(help: "A file, -, the name of a cache, or a store.", completion: .file())
-  var address: String?
+  @Argument(help: "A file, a cache, a store or -.", completion: .file())
+  var address: String
 
-  @Flag(name: .customLong("dry-run"), help: "Only print what would be imported.")
+  @Flag(name: .customLong("dry-run"), help: "Print what would be imported.")
   var isDryRun = false
 
   @OptionGroup var output: OutputOptions
@@ -41,18 +41,11 @@ struct Import: AsyncParsableCommand, GroupCommand {
   @OptionGroup(title: "Options for a store as address") var side: SideOptions<SourceSide>
   @OptionGroup var groupOption: GroupOption
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
-  @OptionGroup(visibility: .hidden) var former: FormerPeerOptions<SourceSide>
 
   func validate() throws { _ = try source }
 
   private var source: CacheAddress {
-    get throws {
-      guard (address == nil) != (former.name == nil) else {
-        throw ValidationError("Name a file, a cache of another program, or a store.")
-      }
-      if let name = former.name { return .peer(try peer.peer(named: name)) }
-      return try CacheAddress(address ?? "-", peer, side)
-    }
+    get throws { try CacheAddress(address, peer, side) }
   }
 
   func run() async throws {
@@ -61,7 +54,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
       let from = side.store(at: address, beside: store)
       try await Transfer.copy(
         group, from: from, to: store, isDryRun: isDryRun, output, verb: "imported",
-        progress: "Importing", optionForOther: "--store")
+        progress: "Importing")
     case .peer(let peer):
       let cache = try cache
       let contents = try await store.store(of: peer, group: group).contentsUnderLock()

@@ -5,7 +5,7 @@ import TokenCache
 struct List: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List the records of a group, or the groups.",
+    abstract: "List the records of a group, or groups.",
     discussion: """
       Records are accounts, tokens and metadata of clients. No token is shown. "llavero show" takes the id of \
       a record. On a terminal, what is the same in all records stands above them.
@@ -53,8 +53,9 @@ struct List: AsyncParsableCommand, GroupCommand {
     if groups { return try await Self.printGroups(of: store, output) }
     let snapshot = try await cache.snapshot()
     let now = Date()
+    let owners = account.map(snapshot.homeAccountIDs)
     let records = snapshot.document.listed(at: now).map(\.summary).filter { record in
-      account.map(record.isOf(account:)) ?? true && client.map(record.isOf(client:)) ?? true
+      owners.map(record.isOf(accounts:)) ?? true && client.map(record.isOf(client:)) ?? true
         && type.map { $0.rawValue == record.type } ?? true
     }
     if output.json {
@@ -149,10 +150,8 @@ struct RecordType: RawRepresentable, ExpressibleByArgument, CaseIterable {
 }
 
 extension RecordSummary {
-  /// Whether it is one of the account with a user name or home account ID.
-  func isOf(account name: String) -> Bool {
-    [homeAccountId, username].contains { $0?.lowercased() == name.lowercased() }
-  }
+  /// Whether it belongs to one of the accounts with these home account IDs, which are in lower case.
+  func isOf(accounts ids: Set<String>) -> Bool { ids.contains(homeAccountId?.lowercased() ?? "") }
 
   func isOf(client id: String) -> Bool { clientId?.lowercased() == id.lowercased() }
 }

@@ -41,11 +41,10 @@ struct OtherCaches: Sendable {
 }
 
 extension OtherCaches {
-  /// Prints the caches of other programs: `llavero adopt` without a name. With `fix` it closes files to others and removes
-  /// lock files of dead programs.
+  /// Prints the caches of other programs: `llavero adopt` without a name.
   ///
   /// - Throws: The error of the keyring, after the rest was printed.
-  static func print(_ store: StoreOptions, _ output: OutputOptions, fix: Bool = false) async throws {
+  static func print(_ store: StoreOptions, _ output: OutputOptions) async throws {
     try store.requireStore()
     let caches = await inspect(store)
     var warnings = caches.unreadable.map(\.message)
@@ -56,41 +55,28 @@ extension OtherCaches {
       warnings += unexpected.map { [$0.message] } ?? []
       unexpected = nil
     }
-    var fixed: Set<PeerFinding> = []
-    for finding in caches.entries.flatMap(\.findings) where fix && finding.isMendable {
-      do throws(CacheError) {
-        try await finding.fix()
-        fixed.insert(finding)
-      } catch {
-        warnings.append(error.message)
-      }
-    }
     if output.json {
-      let sources = caches.entries.map { members(of: $0, fixed) }
-      try Terminal.out(["sources": sources, "warnings": warnings])
+      try Terminal.out(["sources": caches.entries.map(members), "warnings": warnings])
     } else {
       for warning in warnings { Terminal.warn(warning) }
-      print(caches.entries, fixed)
+      print(caches.entries)
     }
     if let error = unexpected { throw error }
   }
 
-  private static func members(of entry: Entry, _ fixed: Set<PeerFinding>) -> Members {
+  private static func members(of entry: Entry) -> Members {
     let (peer, document) = (entry.report.peer, entry.report.contents?.document)
     return [
       "name": peer.name, "users": peer.users, "place": peer.file == nil ? "keyring" : "file",
       "path": peer.file, "schema": peer.schema, "is_encrypted": peer.file == nil,
       "account_count": document?.accountCount, "record_count": document?.recordCount,
       "findings": entry.findings.map { finding -> Members in
-        [
-          "kind": finding.kind.rawValue, "path": finding.path, "detail": finding.detail,
-          "fixed": fixed.contains(finding),
-        ]
+        ["kind": finding.kind.rawValue, "path": finding.path, "detail": finding.detail]
       },
     ]
   }
 
-  private static func print(_ entries: [Entry], _ fixed: Set<PeerFinding>) {
+  private static func print(_ entries: [Entry]) {
     guard !entries.isEmpty else { return Terminal.note("No token caches of other programs found.") }
     Table.print(
       [
@@ -108,8 +94,7 @@ extension OtherCaches {
     for entry in entries {
       for finding in entry.findings {
         Terminal.out(
-          printable("\(entry.report.peer.name): \(finding.detail)")
-            + (fixed.contains(finding) ? " Fixed." : advice(finding.kind, entry.report.peer)))
+          printable("\(entry.report.peer.name): \(finding.detail)") + advice(finding.kind, entry.report.peer))
       }
     }
   }

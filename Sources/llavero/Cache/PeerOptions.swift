@@ -5,15 +5,15 @@ import TokenCache
 
 /// The options of a cache that is not in the registry.
 struct PeerOptions: ParsableArguments {
-  @Option(help: "The file that the program names as its location.", completion: .file())
+  @Option(help: "The file that the program names.", completion: .file())
   var location: String?
 
-  @Option(help: "The name of its keyring schema, if it has one.")
+  @Option(help: "Its keyring schema, if any.")
   var schema: String?
 
   @Option(
     name: .customLong("attribute"),
-    help: ArgumentHelp("A keyring attribute; can be repeated.", valueName: "name=value"))
+    help: ArgumentHelp("A keyring attribute; repeatable.", valueName: "name=value"))
   var attributes: [NamedValue] = []
 
   private var isEmpty: Bool { location == nil && schema == nil && attributes.isEmpty }
@@ -41,7 +41,7 @@ struct PeerOptions: ParsableArguments {
       return known
     }
     guard let library = Library(rawValue: name) else {
-      let names = registry.caches.map(\.name) + Library.allCases.map(\.rawValue)
+      let names = registry.caches.map(\.name) + Self.libraries
       throw ValidationError("Unknown cache \(name): expected one of \(names.joined(separator: ", ")).")
     }
     guard let location, !location.isEmpty else {
@@ -63,6 +63,9 @@ struct PeerOptions: ParsableArguments {
     case .file: return .file(location)
     }
   }
+
+  /// The names that stand for a cache with a location.
+  static var libraries: [String] { Library.allCases.map(\.rawValue) }
 
   private enum Library: String, CaseIterable {
     case python = "msal-extensions"

@@ -41,21 +41,28 @@ struct Rekey: AsyncParsableCommand {
     if let madeFile, !output.json {
       Terminal.out(printable("Made the key file \(madeFile). Keep a copy of it in a safe place."))
     }
-    let summary = try await sealedStore.rekey(
-      to: newKey.map { store.settings.source(of: $0, store.access) })
+    // Errors from here on are of the new key.
+    if newKey != nil { try await sealedStore.open(makingStore: false) }
+    let summary: RekeySummary
+    do {
+      summary = try await sealedStore.rekey(
+        to: newKey.map { store.settings.source(of: $0, store.access) })
+    } catch {
+      throw newKey == nil ? error : error.asFailure.naming("new")
+    }
     let configuration = try newKey.flatMap { (key) throws(Failure) in try configure(key) }
     let warnings = warnings(summary)
     if output.json {
       return try Terminal.out([
-        "resealed": summary.resealed, "left": summary.left, "key": (newKey ?? oldKey)?.lasting.argument,
-        "old_key": isKeyKept ? nil : oldKey?.lasting.argument, "key_file": madeFile,
+        "resealed": summary.resealed, "left": summary.left, "key": (newKey ?? oldKey)?.persistent.argument,
+        "old_key": isKeyKept ? nil : oldKey?.persistent.argument, "key_file": madeFile,
         "configuration": configuration,
         "warnings": warnings.isEmpty ? nil : warnings,
       ])
     }
     Terminal.out("\(counted(summary.resealed, "file")) sealed with the new key.")
     if let newKey {
-      let key = newKey.lasting.argument
+      let key = newKey.persistent.argument
       Terminal.out(
         printable(
           configuration.map { "The configuration \($0) now names the new key." }
@@ -69,12 +76,12 @@ struct Rekey: AsyncParsableCommand {
   private var oldKey: KeyChoice? { store.settings.key }
 
   /// Whether the source of the key stays.
-  private var isKeyKept: Bool { newKey.map { $0.lasting == oldKey?.lasting } ?? true }
+  private var isKeyKept: Bool { newKey.map { $0.persistent == oldKey?.persistent } ?? true }
 
   /// What the old key still opens.
   private var remark: String? {
     guard let oldKey else { return nil }
-    let name = oldKey.lasting.argument
+    let name = oldKey.persistent.argument
     guard isKeyKept else {
       return
         "The old key, \(name), opens this store no longer, but still older copies of it, such as backups."
@@ -92,7 +99,7 @@ struct Rekey: AsyncParsableCommand {
 
   /// Makes the file of the new key where it does not exist, if the old key opens the store. Returns its path, if it was made.
   private func makeKey(of sealedStore: any SealedStore) async throws -> String? {
-    guard case .file(let path)? = newKey?.lasting, FileStatus(path) == nil,
+    guard case .file(let path)? = newKey?.persistent, FileStatus(path) == nil,
       try await sealedStore.open(makingStore: false)
     else { return nil }
     return try makeKeyFile(path) ? path : nil
@@ -101,7 +108,7 @@ struct Rekey: AsyncParsableCommand {
   private func warnings(_ summary: RekeySummary) -> [String] {
     var warnings: [String] = []
     if let newKey, let present = Setting.key.variableText(in: processEnvironment()),
-      present != newKey.lasting.argument
+      present != newKey.persistent.argument
     {
       warnings.append(
         "\(Setting.key.variable) in the environment names another key, and goes before the configuration.")
@@ -132,17 +139,17 @@ struct Rekey: AsyncParsableCommand {
       ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"].contains($0.key)
     }
     guard let written = try? Settings(environment: files).store, written.key != nil,
-      written.key?.lasting == store.settings.key?.lasting, written.isSameStore(as: store.settings),
+      written.key?.persistent == store.settings.key?.persistent, written.isSameStore(as: store.settings),
       var file = try? SettingsFile(environment: files)
     else { return nil }
-    file.set("key", to: key.lasting.argument)
+    file.set("key", to: key.persistent.argument)
     do throws(Failure) {
       try file.write()
     } catch {
       throw Failure(
         error.name,
         "The store has its new key, and the configuration still names the old one: \(error.message)",
-        advice: "Change it to: key = \(key.lasting.argument)")
+        advice: "Change it to: key = \(key.persistent.argument)")
     }
     return file.path
   }

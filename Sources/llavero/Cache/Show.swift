@@ -5,7 +5,7 @@ import TokenCache
 struct Show: AsyncParsableCommand, GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Show the fields, claims, scopes and expiry of a record.",
+    abstract: "Show a record's fields, claims and expiry.",
     discussion: """
       The id is that of "llavero list", or its beginning. The token and fields outside the schema are only \
       shown with --reveal. The signature of claims is not checked.

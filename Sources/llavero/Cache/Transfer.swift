@@ -103,17 +103,18 @@ extension Transfer {
   /// being done, such as `Importing`. A copy of a store onto itself or of nothing is an error, as is an incomplete one.
   static func copy(
     _ group: KeychainGroup, from: StoreOptions, to: StoreOptions, isDryRun: Bool, _ output: OutputOptions,
-    verb: String, progress: String, optionForOther: String
+    verb: String, progress: String
   ) async throws {
     try from.requireStore()
     let (source, target) = (from.settings, to.settings)
     guard !source.isSameStore(as: target) else {
       throw Failure(
         "same_store", "Both stores are the same.", code: .usage,
-        advice: "Name another one with \(optionForOther).")
+        advice: "Name another one with --store.")
     }
-    let caches = try [from, to].map { TokenCacheAccessor(store: try $0.store, group: group) }
-    let snapshot = try await caches[0].snapshot()
+    let read = try await from.run { TokenCacheAccessor(store: try from.store, group: group) }
+    let written = try await to.run { TokenCacheAccessor(store: try to.store, group: group) }
+    let snapshot = try await from.run { try await read.snapshot() }
     let (document, problems) = (snapshot.document, snapshot.problems)
     output.report(problems)
     guard !document.isEmpty || !problems.isEmpty else {
@@ -121,13 +122,14 @@ extension Transfer {
         "not_found", "No records of \(group.name) \(source.kind.place).",
         advice: "List the groups: " + from.command(["list", "--groups"]))
     }
-    var transfer = try await Transfer(
-      document, into: caches[1], isDryRun: isDryRun, output, progress: progress)
+    var transfer = try await to.run {
+      try await Transfer(document, into: written, isDryRun: isDryRun, output, progress: progress)
+    }
     (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
-    let directory = try (caches[1].store as? EncryptedFileCacheStore)?.path()
-    let lasting = target.lasting
-    transfer.store = directory.map { "file:" + $0 } ?? (lasting.address ?? .keyring).description
-    transfer.key = lasting.key?.argument
+    let directory = try (written.store as? EncryptedFileCacheStore)?.path()
+    let persistent = target.persistent
+    transfer.store = directory.map { "file:" + $0 } ?? (persistent.address ?? .keyring).description
+    transfer.key = persistent.key?.argument
     transfer.accountCount = document.accountCount
     transfer.problems = problems.map(\.members) + (transfer.problems ?? [])
     let place = transfer.key.flatMap { key in transfer.store.map { "in \($0) with the key \(key)" } }

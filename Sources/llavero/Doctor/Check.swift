@@ -36,7 +36,7 @@ struct Finding: Sendable {
   enum State: String, Encodable, Comparable, CaseIterable {
     case ok
     /// It was a problem or a warning that `--fix` fixed.
-    case mended
+    case fixed
     case warning
     case problem
 

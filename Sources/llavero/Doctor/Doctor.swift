@@ -16,14 +16,14 @@ struct Doctor: AsyncParsableCommand {
       Checks the session bus, the keyring, its groups, the lock files, the caches of other programs, the \
       clock, the trusted certificates, the authority, the browser, the identity broker, and what git, az and \
       kubectl take credentials from. The broker is asked for a token that is not stored. It writes, reads and \
-      deletes an item of its own, and changes nothing else.
+      deletes an item of its own, and changes nothing else. With --unlock it makes a missing default collection.
 
       With --fix it merges duplicates, closes your files and directories that are open to others, and removes \
       lock files of dead programs. Then it names each entry that cannot be read or that an older copy \
       replaced, and asks before it removes or accepts them. In scripts add --yes.
 
       With --store file it checks the encrypted files instead of the keyring: their owner, whether the key \
-      opens them, and what is damaged, missing or out of date. With --store etcd it checks each member of the \
+      opens them, and what is damaged, missing or out of date. For etcd it checks each member of the \
       cluster, the user's permissions, and whether changes are reported. Where tokens are borrowed it only \
       asks the lender what it lends.
 
@@ -35,7 +35,7 @@ struct Doctor: AsyncParsableCommand {
         llavero doctor --fix
         llavero doctor --store file --key file:/etc/example/cache.key
 
-      JSON: state (of the worst finding), findings: [check, state (ok, mended, warning or problem), message, \
+      JSON: state (of the worst finding), findings: [check, state (ok, fixed, warning or problem), message, \
       advice], with --fix also fixed: [check, message; for each entry also group, kind, shard].
       """)
 
@@ -60,7 +60,7 @@ struct Doctor: AsyncParsableCommand {
   func run() async throws {
     // So that the probe is removed.
     Interruption.beginCancelling()
-    Settings.passOverUnknown()
+    Settings.ignoreUnknown()
     var place: any CacheStore = InMemoryStore()
     let chains: [[Check]]
     if let lender = try store.lender {
@@ -138,7 +138,7 @@ struct Doctor: AsyncParsableCommand {
   private static func print(_ finding: Finding, _ advice: String?) {
     let style: Style =
       switch finding.state {
-      case .ok, .mended: .green
+      case .ok, .fixed: .green
       case .warning: .yellow
       case .problem: .red
       }
@@ -170,7 +170,7 @@ private struct Fixes {
         fixed.append(["check": check, "message": finding.message])
       case .removal(let entries): if try await !isDone(entries, check) { return finding }
       }
-      return Finding(state: .mended, message: finding.message)
+      return Finding(state: .fixed, message: finding.message)
     } catch {
       let reason = (error as? CacheError)?.message ?? "\(error)"
       return Finding(state: finding.state, message: finding.message, advice: "Fixing it failed: \(reason)")

@@ -72,6 +72,11 @@ extension Check {
         "Locks of other programs do not reach into this sandbox: \(path) is its own.",
         advice: "Every read goes to the keyring. Let only one program at a time write to a group.")
     }
+    if let login = directory.ofOtherLogins() {
+      return .warning(
+        "Locks are in \(path), but programs of a login use \(login)/llavero.",
+        advice: "Give all programs the same runtime directory: export XDG_RUNTIME_DIR=\(login)")
+    }
     if setup.environment["XDG_RUNTIME_DIR"] == nil && path.hasPrefix("/tmp/") {
       return .warning(
         "Locks are in \(path), but programs with XDG_RUNTIME_DIR use another directory.",

@@ -22,7 +22,7 @@ extension Check {
       return .problem(
         "There is no D-Bus session bus. \(reason)",
         // Last, since it ends with a command.
-        advice: sentences(Failure.setupAdvice, error.advice))
+        advice: sentences(Failure.setupAdvice, SecretServiceError.busAdvice()))
     }
   }
 
@@ -92,7 +92,18 @@ extension Check {
       guard error == .noSuchCollection("default"), let provider = try? await Provider(setup.client) else {
         throw error
       }
-      return .problem(error, advice: "Log in to the desktop once. Without a desktop: \(provider.unlocking)")
+      if setup.options.unlock {
+        try await setup.client.perform(setup.options.prompt) {
+          (connection, cancellable) throws(SecretServiceError) in
+          try connection.makeDefaultCollection(cancellable)
+        }
+        return try await lockState(setup)
+      }
+      let advice =
+        try await obstacle(setup, provider) == nil
+        ? "Let it ask for a password, and make one: " + setup.options.command(["doctor", "--unlock"])
+        : "Log in to the desktop once. Without a desktop: \(provider.unlocking)"
+      return .problem(error, advice: advice)
     }
   }
 
@@ -141,11 +152,19 @@ extension Check {
 
   /// Checks that the keyring stores what it is given: writes, reads, changes and deletes an item of its own.
   static let probe = Check(name: "probe") { setup in
-    do throws(SecretServiceError) {
+    func examine() async throws(SecretServiceError) -> [Finding] {
       let collection = try await setup.client.collection(named: setup.options.settings.collection)
       // A locked collection has been reported.
       if collection.isLocked { return [] }
       return try await probe(setup.client, collection.path, prompt: setup.options.prompt)
+    }
+    do throws(SecretServiceError) {
+      do throws(SecretServiceError) {
+        return try await examine()
+      } catch .serviceGone {
+        // KWallet refuses the item in about one of 256 sessions; see ServiceSession.undecodable.
+        return try await examine()
+      }
     } catch {
       let permitting =
         "KeePassXC prompts for every write. Permit it, for other commands with --unlock too: "
@@ -159,21 +178,35 @@ extension Check {
   ) async throws(SecretServiceError) -> [Finding] {
     let number = UInt64.random(in: 0...UInt64.max)
     let attributes = ["xdg:schema": "org.llavero.Probe", "probe": String(number, radix: 16)]
-    var path = try await client.create(
-      label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
-      in: collection, prompt: prompt)
+    /// Removes the item, also where its path is not known.
+    func remove(_ path: ObjectPath?) async throws(SecretServiceError) {
+      // In a task of its own: this one may be cancelled.
+      try await Task {
+        await Result.catching { () async throws(SecretServiceError) in
+          if let path { return try await client.delete(path, prompt: prompt) }
+          for path in try await client.search(attributes, in: collection).unlocked {
+            try await client.delete(path, prompt: prompt)
+          }
+        }
+      }.value.get()
+    }
+    var path: ObjectPath
+    do throws(SecretServiceError) {
+      path = try await client.create(
+        label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
+        in: collection, prompt: prompt)
+    } catch {
+      // A call that failed may have made the item.
+      try? await remove(nil)
+      throw error
+    }
     let failure: [Finding]
     do throws(SecretServiceError) {
       failure = try await use(&path, client, attributes, collection)
     } catch {
       failure = .problem(error)
     }
-    // In a task of its own: this one may be cancelled.
-    try await Task { [path] in
-      await Result.catching { () async throws(SecretServiceError) in
-        try await client.delete(path, prompt: prompt)
-      }
-    }.value.get()
+    try await remove(path)
     guard failure.isEmpty else { return failure }
     guard try await client.search(attributes, in: collection).unlocked.isEmpty else {
       return .problem("The keyring still has an item that was deleted.", advice: otherKeyring)

@@ -18,7 +18,7 @@ struct AppOptions: ParsableArguments {
   var tenant: String?
 }
 
-/// An option of the commands that work with borrowed tokens.
+/// The option of commands that support borrowed tokens.
 struct LenderOptions: ParsableArguments {
   @Option(
     name: .customLong("from"), help: ArgumentHelp(.origin, "unix:PATH|off"), transform: TokenOrigin.init(_:))
@@ -27,11 +27,11 @@ struct LenderOptions: ParsableArguments {
 
 protocol ClientCommand: GroupCommand {
   var appOptions: AppOptions { get }
-  /// Whether tokens are borrowed, where the command line says so.
+  /// Whether tokens are borrowed, if the command line sets that.
   var origin: TokenOrigin? { get }
 }
 
-/// A command that works with borrowed tokens, too.
+/// A command that supports borrowed tokens.
 protocol Borrows: ClientCommand {
   var lenderOptions: LenderOptions { get }
 }
@@ -49,7 +49,7 @@ extension ClientCommand {
     return store
   }
 
-  /// The client id; an error of code `usage` when nothing names one.
+  /// The client ID. Throws an error of code `usage` if none is set.
   var clientID: String {
     get throws(Failure) {
       if let id = appOptions.client ?? Settings.current.clientID { return id }
@@ -60,7 +60,7 @@ extension ClientCommand {
     }
   }
 
-  /// The authority to ask; an error of code `usage` for an address that is not an authority's.
+  /// The authority. Throws an error of code `usage` for an invalid address.
   var namedAuthority: Authority {
     get throws(Failure) {
       var authority = Authority.default
@@ -68,7 +68,7 @@ extension ClientCommand {
         if let address = appOptions.authority ?? Settings.current.authority {
           authority = try Authority(address)
         }
-        // A configured tenant is one of the configured authority, not of any that the command line names.
+        // A configured tenant belongs to the configured authority, not to one of the command line.
         if let tenant = appOptions.tenant ?? (appOptions.authority == nil ? Settings.current.tenant : nil) {
           authority = try authority.replacingTenant(with: tenant)
         }
@@ -81,8 +81,8 @@ extension ClientCommand {
     }
   }
 
-  /// The client that the options describe, which asks only the cache and the broker. Its tokens are good for
-  /// `minimumValidity` seconds at least.
+  /// Returns a client for the options that uses only the cache and the broker. Its tokens are valid for at least
+  /// `minimumValidity` seconds.
   func publicClient(
     minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil
   ) throws -> PublicClient {
@@ -91,8 +91,8 @@ extension ClientCommand {
       broker: broker.broker, logger: DiagnosticLog.logger)
   }
 
-  /// The client that the options describe, with the network and a browser. `opened` is the cache, where it is open
-  /// already: its passphrase is not asked for twice.
+  /// Returns a client for the options with the network and a browser. `opened` is the cache if it is open already, so
+  /// that its passphrase is not asked for twice.
   func networkClient(
     minimumValidity: Double? = nil, broker: BrokerPolicy, cache opened: TokenCacheAccessor? = nil,
     browser: any WebAuthenticator = BrowserAuthenticator.here(), redirectURI: URL? = nil
@@ -104,9 +104,8 @@ extension ClientCommand {
       authenticator: browser, broker: broker.broker, logger: DiagnosticLog.logger)
   }
 
-  /// The client for borrowed tokens. The lender says which client and authority they are of. What the environment
-  /// and the configuration say of these is about a sign-in of this machine's own; what the command line says has to be
-  /// so.
+  /// Returns the client for borrowed tokens. The lender determines client ID and authority. Those of the environment
+  /// and the configuration are for this machine's own sign-ins and ignored; those of the command line must match.
   func borrowingClient(
     of lender: LoanBroker, minimumValidity: Double? = nil
   ) async throws -> (client: PublicClient, terms: Loan) {
@@ -123,7 +122,7 @@ extension ClientCommand {
         advice: "Leave out --authority.")
     }
     var authority = terms.authority
-    // Another tenant is refused where the token is asked for.
+    // Another tenant is rejected when the token is requested.
     if let named, !named.namesManyTenants {
       authority = named
     } else if let tenant = appOptions.tenant {
@@ -177,7 +176,7 @@ struct ScopeOptions: ParsableArguments {
     name: .customLong("scope"), help: ArgumentHelp(.scope, "scope"), transform: Setting.scope.checked)
   var named: [String] = []
 
-  /// What the command line says.
+  /// The options of the command line.
   var namedScopes: [String] { named.flatMap(ScopeSet.list) }
 
   var scopes: [String] {
@@ -186,13 +185,13 @@ struct ScopeOptions: ParsableArguments {
   }
 }
 
-/// A command for which a person may have to sign in before.
+/// A command that may require a sign-in.
 protocol SignsIn: ClientCommand {
   var account: AccountOptions { get }
   var broker: BrokerOptions { get }
-  /// What the sign-in has to be for; empty where what the settings say will do.
+  /// The scopes that the sign-in needs; empty if those of the settings suffice.
   var signInScopes: [String] { get }
-  /// The claims that the token has to have, where the command line names them.
+  /// The claims that the token must have, if the command line sets them.
   var claims: ClaimsRequest? { get }
 }
 
@@ -200,18 +199,17 @@ extension SignsIn {
   var signInScopes: [String] { [] }
   var claims: ClaimsRequest? { nil }
 
-  /// The client that gets tokens: of the lender where they are borrowed, else of the cache, the broker and the network.
-  func tokenClient(
-    minimumValidity: Double? = nil, cache opened: TokenCacheAccessor? = nil
-  ) async throws -> PublicClient {
+  /// Returns the client that gets tokens: from the lender if they are borrowed, else from the cache, the broker and the
+  /// network.
+  func tokenClient(minimumValidity: Double? = nil) async throws -> PublicClient {
     if let lender = try store.lender {
       return try await borrowingClient(of: lender, minimumValidity: minimumValidity).client
     }
-    return try networkClient(minimumValidity: minimumValidity, broker: broker.policy, cache: opened)
+    return try networkClient(minimumValidity: minimumValidity, broker: broker.policy)
   }
 
-  /// What to do where a sign-in is needed, perhaps with the claims that the server asks for: the command, as a shell takes it.
-  /// What the environment and the configuration say holds for that one, too. A borrower cannot sign in here.
+  /// The advice if a sign-in is required, with the server's claims: the command, quoted for a shell. It omits what the
+  /// environment and the configuration set. A borrower cannot sign in here.
   var signInAdvice: @Sendable (_ asked: ClaimsRequest?) -> String {
     if store.socket != nil { return { _ in LoanBroker.signInAdvice } }
     let options = [

@@ -4,10 +4,10 @@ import GLibSupport
 import Synchronization
 
 extension Settings {
-  private static let passesOverUnknown = Atomic(false)
+  private static let ignoresUnknown = Atomic(false)
 
-  /// Keeps ``current`` from ending the process over unknown settings: for the commands that mend a configuration.
-  static func passOverUnknown() { passesOverUnknown.store(true, ordering: .sequentiallyConsistent) }
+  /// Makes ``current`` accept unknown settings, for the commands that repair a configuration.
+  static func ignoreUnknown() { ignoresUnknown.store(true, ordering: .sequentiallyConsistent) }
 
   /// The settings of this process, or why they are invalid.
   static let loaded = Result { () throws(ConfigurationError) in
@@ -18,7 +18,7 @@ extension Settings {
   static let current: Settings = {
     do throws(ConfigurationError) {
       let settings = try loaded.get()
-      if let unknown = settings.unknown, !passesOverUnknown.load(ordering: .sequentiallyConsistent) {
+      if let unknown = settings.unknown, !ignoresUnknown.load(ordering: .sequentiallyConsistent) {
         throw unknown
       }
       return settings

@@ -18,12 +18,6 @@ struct StoreOptions: ParsableArguments {
     transform: KeyChoice.init(_:))
   var key: KeyChoice?
 
-  @Option(help: ArgumentHelp(.endpoints, "url,…", visibility: .hidden), transform: Setting.endpoints.checked)
-  var endpoints: String?
-
-  @Option(help: ArgumentHelp(.prefix, "prefix", visibility: .hidden), transform: Setting.prefix.checked)
-  var prefix: String?
-
   @Option(help: ArgumentHelp(.etcdUser, "name"), transform: Setting.etcdUser.checked)
   var etcdUser: String?
 
@@ -48,22 +42,17 @@ struct StoreOptions: ParsableArguments {
     help: "Send secrets over the session bus unencrypted if need be.")
   var allowsPlainSession = false
 
-  /// Whether tokens are borrowed, where the command line says so: by an option that not all commands with a store have.
+  /// The prefix of the options for this store, if it is not the command's own: "from" or "to".
+  var side: String?
+
+  /// Whether tokens are borrowed, if the command line sets that. Not all commands with a store have the option.
   var origin: TokenOrigin?
 
-  func validate() throws {
-    if case .etcd(_?)? = address, endpoints != nil || prefix != nil {
-      throw ValidationError("--store names endpoints and prefix: leave out --endpoints and --prefix.")
-    }
-  }
-
-  /// What the command line says of the store.
+  /// The settings of the command line.
   var named: StoreSettings {
     var settings = StoreSettings()
     settings.address = address
     settings.key = key
-    settings.endpoints = endpoints
-    settings.prefix = prefix
     settings.etcdUser = etcdUser
     settings.etcdPassword = etcdPassword
     settings.etcdCA = etcdCA
@@ -71,11 +60,10 @@ struct StoreOptions: ParsableArguments {
     return settings
   }
 
-  /// What the command line, the environment and the configuration say of the store.
-  var settings: StoreSettings { named.over(Settings.current.store) }
+  /// The settings of the command line, the environment and the configuration.
+  var settings: StoreSettings { named.withDefaults(from: Settings.current.store) }
 
-  /// - Throws: `ConfigurationError` where it lacks something, such as a key, and where tokens are borrowed; `CacheError`
-  ///   for invalid endpoints and prefixes.
+  /// - Throws: `ConfigurationError` for missing settings, such as a key, and if tokens are borrowed.
   var store: any CacheStore {
     get throws {
       try requireStore()
@@ -94,8 +82,18 @@ struct StoreOptions: ParsableArguments {
     return access
   }
 
-  /// A command on the same store, as a shell takes it, with what this command line says of the store. What the environment
-  /// and the configuration say holds for that one too, but for a lender and an open file.
+  /// Runs work on this store. The advice of its errors names the options of this store.
+  func run<T>(_ work: () async throws -> T) async throws -> T {
+    do {
+      return try await work()
+    } catch let error as any ToolError {
+      guard let side else { throw error }
+      throw error.asFailure.naming(side)
+    }
+  }
+
+  /// Returns a command on the same store, quoted for a shell, with the store options of this command line. The
+  /// environment and the configuration apply to that command, too, except for a lender and an open file.
   func command(_ words: [String]) -> String {
     var given = Settings()
     given.store = named
@@ -115,13 +113,28 @@ struct StoreOptions: ParsableArguments {
 
 extension ArgumentHelp {
   /// The help of an option of the table of settings.
-  init(_ setting: Setting, _ valueName: String, visibility: ArgumentVisibility = .default) {
-    self.init(setting.help, valueName: valueName, visibility: visibility)
+  init(_ setting: Setting, _ valueName: String) {
+    self.init(setting.help, valueName: valueName)
   }
 }
 
 extension Terminal {
-  /// - Throws: `CacheError` where there is no terminal, or two new passphrases differ.
+  /// Reports what `--unlock` waits for, before it does. With `--json`, standard error is for the error.
+  static func announcePrompts() {
+    SecretServiceConnection.observePrompts { reason in
+      if Failure.wantsJSON { return }
+      let subject =
+        switch reason {
+        case .collection(let label): "the password of \(printable(label))"
+        case .items: "permission to read the items"
+        case .newCollection: "the password of a new collection, Default keyring"
+        }
+      note(
+        "The keyring asks for \(subject), in a window of its own. Waiting for two minutes; Ctrl-C ends that.")
+    }
+  }
+
+  /// - Throws: `CacheError` if there is no terminal, or two new passphrases differ.
   static func ask(_ question: SecretQuestion) throws(CacheError) -> SecretBytes {
     switch question {
     case .passphrase: return try ask("Passphrase of the store: ")
@@ -170,7 +183,7 @@ extension GroupCommand {
     get throws { TokenCacheAccessor(store: try store.store, group: group) }
   }
 
-  /// Where else the group's tokens are, for a command that found none.
+  /// Advice for a command that found no tokens, if the group's tokens are elsewhere.
   func collectionHint() async -> String? {
     guard store.socket == nil, let keyring = (try? store.store) as? KeyringCacheStore else { return nil }
     return await keyring.collectionHint(group)
@@ -199,7 +212,7 @@ extension CacheStore {
     try await (self as? KeyringCacheStore)?.returnedItems()[group] ?? []
   }
 
-  /// Says that a removal is not on the disk yet, where that is so.
+  /// Warns if a removal is not on the disk yet.
   func noteLateWrite() async {
     guard (try? await (self as? KeyringCacheStore)?.writesLater()) == true else { return }
     Terminal.note(
@@ -209,7 +222,7 @@ extension CacheStore {
 }
 
 extension TokenCacheAccessor {
-  /// Throws now what would make a write fail: that a store's key is out of reach, or the store cannot be made.
+  /// Throws early if a write would fail, because the store's key is out of reach or the store cannot be made.
   func prepareStore() async throws(CacheError) {
     try await (store as? any SealedStore)?.open(makingStore: true)
   }
@@ -222,12 +235,13 @@ struct OutputOptions: ParsableArguments {
   @OptionGroup var verbosity: VerbosityOptions
 }
 
-/// How much a command says on standard error. ``Terminal`` reads the flags, so that code without a command at hand knows them.
+/// How much a command prints on standard error. ``Terminal`` reads the flags, so that code without a command at hand
+/// knows them.
 struct VerbosityOptions: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Hide notes, hints and progress; never errors.")
+  @Flag(name: .shortAndLong, help: "Hide notes, hints and progress.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Log requests and steps to standard error.")
+  @Flag(name: .shortAndLong, help: "Log requests to standard error.")
   var verbose = false
 }
 

@@ -29,13 +29,9 @@ extension CompletionKind {
     PeerRegistry().caches.filter { $0.file != nil }.compactMap { Completion.candidate($0.name) }
   }
 
-  /// The forms of a value, such as "keyring, file or file:DIR", up to what stands for a part of it.
+  /// The beginnings of a value's forms.
   static func values(of forms: String) -> CompletionKind {
-    .custom { _, _, _ in
-      forms.replacing(" or ", with: ", ").split(separator: ", ").compactMap {
-        Completion.candidate(String($0.prefix { !$0.isUppercase }))
-      }
-    }
+    .custom { _, _, _ in Completion.beginnings(of: forms).compactMap(Completion.candidate) }
   }
 }
 
@@ -52,20 +48,72 @@ enum Completion {
     return CompletionShell.requesting == .zsh ? name.replacing(":", with: #"\:"#) : name
   }
 
-  /// The parser's script, with what comes after "help"; for bash, which splits words at ":" and "@", too, with one that joins them
-  /// before.
+  /// The forms of a value, such as "keyring, file or file:DIR", up to what stands for a part of it.
+  static func beginnings(of forms: String) -> [String] {
+    forms.replacing(" or ", with: ", ").split(separator: ", ").map { String($0.prefix { !$0.isUppercase }) }
+  }
+
+  /// The parser's script, with what comes after "help", and with caches and stores beside the files of an address.
   static func script(_ text: String) -> String {
-    let topics = HelpText.topics.joined(separator: " ")
-    if text.hasPrefix("#compdef") {
-      return text.replacing("'*:subcommands:'", with: "'*:subcommands:(\(topics))'")
+    if text.hasPrefix("#compdef") { return zsh(text) }
+    if text.hasPrefix("function __llavero") { return fish(text) }
+    return text.hasPrefix("#!/bin/bash") ? bash(text) : text
+  }
+
+  private static let topics = HelpText.topics
+  private static let topicNames = topics.map(\.name).joined(separator: " ")
+  /// The topics with commands below them, and those.
+  private static let parents = topics.filter { !$0.below.isEmpty }.map {
+    (name: $0.name, below: $0.below.joined(separator: " "))
+  }
+  private static let addresses = CacheAddress.names.joined(separator: " ")
+
+  /// Also completes a value after "=".
+  private static func zsh(_ text: String) -> String {
+    let cases = parents.map { "\($0.name)) compadd -- \($0.below);;" }.joined(separator: " ")
+    return text.replacing(/('\*?--[a-z-]+)(\[.*\]:)/) { "\($0.output.1)=\($0.output.2)" }
+      .replacing(
+        "'*:subcommands:'",
+        with: "'1:subcommands:(\(topicNames))' '2:subcommands:{case \"${words[2]}\" in \(cases) esac}'"
+      )
+      .replacing("':address:_files'", with: "':address:_llavero_addresses'")
+      .replacing(
+        "_llavero_import() {",
+        with: """
+          _llavero_addresses() {
+              local -i ret=1
+              compadd "${@}" -- ${$(print -l \(addresses)):#*[:/]} && ret=0
+              compadd "${@}" -S '' -- ${(M)$(print -l \(addresses)):#*[:/]} && ret=0
+              _files "${@}" && ret=0
+              return "${ret}"
+          }
+
+          _llavero_import() {
+          """)
+  }
+
+  private static func fish(_ text: String) -> String {
+    func line(_ command: String, at number: Int = 1, if condition: String = "", _ words: String) -> String {
+      let isThere = "__llavero_should_offer_completions_for_positional \"llavero \(command)\" -eq \(number)"
+      return "complete -c 'llavero' -n '\(isThere)\(condition)' \(words)\n"
     }
-    if text.hasPrefix("function __llavero") {
-      let isHelp = #"'__llavero_should_offer_completions_for_positional "llavero help" -ge 1'"#
-      return text + "\ncomplete -c 'llavero' -n \(isHelp) -fa '\(topics)'\n"
+    let below = parents.map {
+      line("help", at: 2, if: "; and __fish_seen_subcommand_from \($0.name)", "-fa '\($0.below)'")
     }
-    guard text.hasPrefix("#!/bin/bash") else { return text }
-    let commands = "__llavero_add_completions -W $'\(topics.replacing(" ", with: #"\n"#))'"
-    return text.replacing("_llavero_help() {", with: "_llavero_help() {\n    \(commands)")
+    let ofAddress = ["import", "export"].map { line($0, "-a '\(addresses)'") }
+    return text + "\n" + ([line("help", "-fa '\(topicNames)'")] + below + ofAddress).joined()
+  }
+
+  /// Bash splits words at ":", "=" and "@", too: a function joins them before. It passes a value after "=" as a word of its own.
+  private static func bash(_ text: String) -> String {
+    func adding(_ words: String) -> String {
+      "__llavero_add_completions -W $'\(words.replacing(" ", with: #"\n"#))'"
+    }
+    let cases = ([(name: "help", below: topicNames)] + parents).map { "\($0.name)) \(adding($0.below)) ;;" }
+    let help = "    case \"${prev}\" in\n    \(cases.joined(separator: "\n    "))\n    esac"
+    let files = "    1)\n        __llavero_add_completions -f\n"
+    return text.replacing("_llavero_help() {", with: "_llavero_help() {\n\(help)")
+      .replacing(files, with: files + "        \(adding(addresses))\n")
       .replacing("-F _llavero llavero", with: "-F _llavero_whole_words llavero")
         + #"""
 
@@ -84,6 +132,11 @@ enum Completion {
                 line="${line#"${line%%[![:space:]]*}"}"
                 line="${line#"${word}"}"
             done
+            word="${words[current]}"
+            if [[ "${word}" == --*=* ]]; then
+                words=("${words[@]:0:current}" "${word%%=*}" "${word#*=}" "${words[@]:current+1}")
+                current+=1
+            fi
             local -a COMP_WORDS=("${words[@]}")
             local -i COMP_CWORD="${current}"
             # Of a word that was not joined, what stands before the cursor counts.
@@ -111,7 +164,7 @@ enum Completion {
   /// The process is detached from the terminal, where it could prompt or print errors. The parser calls for the candidates on
   /// a thread of its own, which may block: its asynchronous completions do not work in options that are parsed alone.
   static func run() async -> Never {
-    Settings.passOverUnknown()
+    Settings.ignoreUnknown()
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
     for stream in [STDIN_FILENO, STDERR_FILENO] { dup2(nothing, stream) }
     DispatchQueue(label: "llavero.completion").async {

@@ -19,7 +19,7 @@ enum EarlyConnection {
   /// Whether "llavero token" looks into the keyring with these arguments and the configuration.
   private static func needsKeyring(_ arguments: ArraySlice<String>) -> Bool {
     guard let named = settings(of: arguments), let current = try? Settings.loaded.get() else { return false }
-    return current.unknown == nil && named.store.over(current.store).kind == .keyring
+    return current.unknown == nil && named.store.withDefaults(from: current.store).kind == .keyring
       && (named.origin ?? current.origin)?.socket == nil && (named.broker ?? current.broker) != .required
       && (named.clientID ?? current.clientID) != nil
   }

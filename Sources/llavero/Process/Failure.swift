@@ -55,6 +55,15 @@ struct Failure: ToolError {
     return failure
   }
 
+  /// The failure of another store than the command's own, with the options of that one in its advice: `--from-key`, not `--key`.
+  func naming(_ side: String) -> Failure {
+    var failure = self
+    failure.advice = advice?.replacing(/--(key|collection|etcd-user|etcd-password)(?![a-z-])/) {
+      "--\(side)-\($0.output.1)"
+    }
+    return failure
+  }
+
   /// Prints what went wrong to standard error and ends the process. `command` is the one that failed, once it is known.
   static func exit(with error: any Error, of command: (any ParsableCommand)? = nil) -> Never {
     guard var failure = (error as? any ToolError)?.asFailure else { exit(withParserError: error) }
@@ -161,9 +170,13 @@ extension CacheError: ToolError {
       return "Use that: \(KeyChoice.forms(of: kind))."
     case (_, is SecretPortalError):
       return sentences(advice, "Keys: \(KeyChoice.forms).")
-    case (_, SecretServiceError.noSessionBus as SecretServiceError),
-      (_, SecretServiceError.noSecretService as SecretServiceError):
+    case (_, SecretServiceError.noSessionBus as SecretServiceError):
+      return sentences(Failure.setupAdvice, SecretServiceError.busAdvice())
+    case (_, SecretServiceError.noSecretService as SecretServiceError):
       command = Failure.setupAdvice
+    case (_, SecretServiceError.noSuchCollection("default") as SecretServiceError):
+      return "Log in to the desktop once, or run the command again with --unlock: the keyring asks for a "
+        + "password, and makes one. Without a desktop see \"llavero doctor\"."
     // Another program's cache.
     case (_, is CacheError): command = nil
     case (.wrongKey, is EtcdFailure):
@@ -181,18 +194,13 @@ extension IdentityError: ToolError {
   var asFailure: Failure {
     if let cacheError { return cacheError.asFailure }
     let exitCode: Failure.Code =
-      switch code {
-      case .interactionRequired, .serverDeclinedScopes, .serverProtectionPoliciesRequired,
-        .workplaceJoinRequired, .insufficientDeviceStrength, .resetPasswordRequired, .accountRequired,
-        .accountNotFound, .timedOut, .deviceCodeExpired:
-        .interactionRequired
-      case .userCanceled, .cancelled: .cancelled
-      case .network, .serverError, .unhandledResponse: .network
-      case _ where isForeignPage: .network
-      case _ where isLenderGone: .network
-      case .invalidParameter, .invalidRedirectURI: .usage
-      case .invalidRequest where asksForSeveralResources: .usage
-      default: .error
+      switch code.category {
+      case .actionRequired: .interactionRequired
+      case .cancelled: .cancelled
+      case .outage: .network
+      case .invalidArgument: .usage
+      case .other where isForeignPage || isLenderGone: .network
+      case .other: code == .invalidRequest && asksForSeveralResources ? .usage : .error
       }
     return Failure(
       code.rawValue, fullMessage, code: exitCode, advice: toolAdvice,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GLibSupport
+import TokenCache
 
 /// Help and usage errors, rearranged from the argument parser's.
 enum HelpText {
@@ -27,18 +28,24 @@ enum HelpText {
     }
     reference = reference.map { $0.replacing(/^([A-Z ]+) SUBCOMMANDS:/) { "\($0.output.1):" } }
     var (overview, more) = (Array(sections[..<start]), [String]())
-    if !showsHidden, processArguments.dropFirst().first != "help" {
+    let isShort = !showsHidden && processArguments.dropFirst().first != "help"
+    let words = command(Array(processArguments.dropFirst())).path.dropFirst("llavero".count)
+    if isShort {
       overview.removeAll { $0 != sections[0] && !$0.hasPrefix("Example") }
-      let words = command(Array(processArguments.dropFirst())).path.dropFirst("llavero".count)
-      more.append("llavero help\(words)")
+      if !words.isEmpty { more.append("llavero help\(words)") }
+    }
+    // "See 'llavero help <subcommand>' for detailed help."
+    if let detail = reference.firstIndex(where: { $0.hasPrefix("  See '") }) {
+      more += reference.remove(at: detail).split(separator: "'").dropFirst().prefix(1).map(String.init)
     }
     if !showsHidden, reference.contains(where: isShared) {
       reference.removeAll(where: isShared)
       more.append("llavero help options")
     }
     if !more.isEmpty { reference.append("More: " + more.joined(separator: ", ")) }
+    if isShort { reference[reference.endIndex - 1] += "\nExit codes: llavero help" }
     let opening = (overview + [synopsis(sections[start])]).map { wrapped($0) }
-    return (opening + reference.map(wrappedRows)).joined(separator: "\n\n")
+    return (opening + wrappedRows(reference)).joined(separator: "\n\n")
   }
 
   private static let showsHidden = processOptions.contains("--help-hidden")
@@ -65,7 +72,7 @@ enum HelpText {
         case .options: sharedSections
         case .settings: settings
         }
-      return sections.map(wrappedRows).joined(separator: "\n\n")
+      return wrappedRows(sections).joined(separator: "\n\n")
     }
     guard let word = command(words).rest.first else { return nil }
     throw usageError("Unexpected argument '\(word)'", in: words)
@@ -74,7 +81,7 @@ enum HelpText {
   private enum Topic: String, CaseIterable { case options, settings }
 
   private static var settings: [String] {
-    let rows = Setting.all.map { "  \($0.name)".padded(to: labelWidth) + "  \($0.variable): \($0.help)" }
+    let rows = Setting.all.map { "  \($0.name)".padded(to: labelWidth) + "\($0.variable): \($0.help)" }
     return [
       """
       Each can be an option of its name where a command has one, an environment variable, or a line such as \
@@ -87,18 +94,33 @@ enum HelpText {
   /// The width of the parser's labels.
   private static let labelWidth = 26
 
-  /// A section of options or commands.
-  private static func wrappedRows(_ section: String) -> String {
-    let rows = section.replacing("\n" + String(repeating: " ", count: labelWidth), with: "  ")
-    return rows.split(separator: "\n").map { wrappedRow(String($0)) }.joined(separator: "\n")
+  /// Sections of options or commands. Their texts begin in one column, behind the longest label that the parser's column holds.
+  private static func wrappedRows(_ sections: [String]) -> [String] {
+    let rows = sections.map { section in
+      section.replacing("\n" + String(repeating: " ", count: labelWidth), with: "\t")
+        .split(separator: "\n").map { labelled(String($0)) }
+    }
+    let widths = rows.joined().compactMap { $0.label?.count }
+    let column = (widths.filter { $0 <= labelWidth }.max() ?? labelWidth) + 2
+    return rows.map { section in
+      section.map { wrappedRow($0.label, $0.text, column) }.joined(separator: "\n")
+    }
+  }
+
+  /// The label of a row and its text, which the parser put on a line of its own, now behind a tab, where the label is long.
+  private static func labelled(_ row: String) -> (label: String?, text: String) {
+    if let tab = row.firstIndex(of: "\t") {
+      return (String(row[..<tab]), String(row[row.index(after: tab)...]))
+    }
+    guard row.hasPrefix("  ") else { return (nil, row) }
+    return ("  " + String(row.prefix(labelWidth)).trimmed, String(row.dropFirst(labelWidth)))
   }
 
   /// A label and its text, which stands below it where a word of it is too long to stand beside it.
-  private static func wrappedRow(_ row: String) -> String {
-    guard let match = row.wholeMatch(of: /(  \S.*?)  +(\S.*)/) else { return wrapped(row) }
-    let (label, text) = (String(match.output.1), String(match.output.2))
+  private static func wrappedRow(_ label: String?, _ text: String, _ column: Int) -> String {
+    guard let label else { return wrapped(text) }
     let longest = text.split { $0 == " " }.reduce(0) { max($0, $1.count) }
-    let indent = labelWidth + longest > columns ? 6 : labelWidth
+    let indent = column + longest > columns ? 6 : column
     let lines = wrapped(String(repeating: " ", count: indent) + text, indent: indent)
     return label.count < indent ? label + lines.dropFirst(label.count) : label + "\n" + lines
   }
@@ -127,8 +149,10 @@ enum HelpText {
     return (lines + [current]).joined(separator: "\n")
   }
 
-  /// What may follow "llavero help".
-  static var topics: [String] { command([]).names + Topic.allCases.map(\.rawValue) }
+  /// What may follow "llavero help", and the commands that may follow that.
+  static var topics: [(name: String, below: [String])] {
+    command([]).names.map { ($0, command([$0]).names) } + Topic.allCases.map { ($0.rawValue, []) }
+  }
 
   /// The command that arguments name, as it is typed, the arguments that follow it, and the commands below it that help shows.
   private static func command(

@@ -50,7 +50,9 @@ extension HTTPTransportError: ToolError {
         advice: "LLAVERO_CA_BUNDLE, LLAVERO_ETCD_CA, SSL_CERT_FILE, LLAVERO_PROXY and https_proxy set up the "
           + "connection.")
     case .cancelled: .cancelled("The request was cancelled.")
-    default: Failure("network", "The network cannot be used: \(self).", code: .network)
+    case .invalidRequest, .notConnected, .cannotFindHost, .cannotConnect, .secureConnectionFailed,
+      .connectionLost, .untrustedServer, .timedOut, .responseTooLarge, .malformedResponse:
+      Failure("network", "The network cannot be used: \(self).", code: .network)
     }
   }
 }

@@ -18,6 +18,7 @@ enum Program {
     } catch {
       Failure.exit(with: error)
     }
+    Terminal.announcePrompts()
     EarlyConnection.begin(Array(processArguments.dropFirst()))
     Interruption.wait(for: signals, cancelling: Task.detached { await run() })
   }

@@ -68,7 +68,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   @OptionGroup(title: "Store options") var storeOptions: StoreOptions
 
   mutating func run() async throws {
-    Settings.passOverUnknown()
+    Settings.ignoreUnknown()
     try store.requireStore()
     let environment = ProcessInfo.processInfo.environment
     var file = try SettingsFile(environment: environment)
@@ -150,7 +150,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
   /// The settings that are written.
   private var chosen: [(setting: Setting, text: String)] {
     var settings = Settings()
-    settings.store = store.settings.lasting
+    settings.store = store.settings.persistent
     (settings.clientID, settings.authority) = (appOptions.client, appOptions.authority)
     (settings.tenant, settings.group) = (appOptions.tenant, groupOption.named)
     return settings.values.filter(\.setting.isWrittenBySetup)

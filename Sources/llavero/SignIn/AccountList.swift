@@ -3,20 +3,17 @@ import FoundationEssentials
 import TokenCache
 
 enum AccountList {
-  /// Prints the accounts of a group, whatever the client: those with a user name or home account id, those that are signed in
-  /// to a client, or all. An empty list may be an error of code `interactionRequired`.
+  /// Prints the accounts of a group, whatever the client: those with a user name or home account id, or all. An empty list is an
+  /// error of code `interactionRequired`.
   static func print(
-    _ cache: TokenCacheAccessor, named name: String? = nil, clientID: String? = nil,
-    isEmptyAllowed: Bool = true,
-    _ output: OutputOptions
+    _ cache: TokenCacheAccessor, named name: String?, _ output: OutputOptions
   ) async throws {
     let snapshot = try await cache.snapshot()
     let renewable = snapshot.renewableAccounts
-    let accounts = try snapshot.accounts(AccountFilter(clientID: clientID)).named(name).map {
+    let accounts = try snapshot.accounts(named: name, of: nil).map {
       (account: $0, origin: AccountOrigin(of: $0, renews: renewable.contains($0.homeAccountID.lowercased())))
     }
-    if !isEmptyAllowed,
-      !accounts.contains(where: { renewable.contains($0.account.homeAccountID.lowercased()) }),
+    if !accounts.contains(where: { renewable.contains($0.account.homeAccountID.lowercased()) }),
       !accounts.map(\.account).areSignedIn(in: snapshot)
     {
       try snapshot.checkComplete()
@@ -29,7 +26,6 @@ enum AccountList {
       ])
     }
     output.report(snapshot.problems)
-    guard !accounts.isEmpty else { return Terminal.note("No account in \(cache.group.name).") }
     Table.print(
       [
         .accounts("USERNAME", accounts.map(\.account.username)), .init("NAME", minimum: 12), "TENANTS",
@@ -70,7 +66,7 @@ extension [Account] {
   }
 }
 
-/// How an account came to be listed.
+/// Where an account's tokens come from.
 enum AccountOrigin: String, Encodable {
   /// The cache has its refresh token.
   case own

@@ -5,8 +5,8 @@ import Lending
 import TokenCache
 
 extension PublicClient {
-  /// Returns the account that a command is about; an error of code `interactionRequired` when no account is signed in, and of code
-  /// `usage` when several are and none is named.
+  /// Returns the account for a command. Throws an error of code `interactionRequired` if no account is signed in, and
+  /// of code `usage` if several are and none is named.
   func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
     do {
@@ -70,16 +70,18 @@ extension PublicClient {
 }
 
 extension CacheSnapshot {
-  /// Returns the accounts that are signed in to a client; with a user name or home account id only those with that name.
-  /// It is an error when none was found and a part of the cache is unreadable.
-  func accounts(named name: String?, of clientID: String) throws(CacheError) -> [Account] {
-    guard let name else { return try accounts(AccountFilter(clientID: clientID)) }
-    for var filter in AccountFilter.filters(named: name) {
-      filter.clientID = clientID
-      if let found = try? accounts(filter), !found.isEmpty { return found }
-    }
-    try checkComplete()
-    return []
+  /// Returns the accounts that are signed in to a client, without one all; with a user name or home account id only those with
+  /// that name. It is an error when none was found and a part of the cache is unreadable.
+  func accounts(named name: String?, of clientID: String?) throws(CacheError) -> [Account] {
+    let found = (try? accounts(AccountFilter(clientID: clientID))).map { $0.named(name) } ?? []
+    if found.isEmpty { try checkComplete() }
+    return found
+  }
+
+  /// The home account ids, in lower case, of the records that a name is about; also one that has no account's record.
+  func homeAccountIDs(named name: String) -> Set<String> {
+    let found = ((try? accounts()) ?? []).named(name)
+    return found.isEmpty ? [name.lowercased()] : Set(found.map { $0.homeAccountID.lowercased() })
   }
 
   /// The home account ids with a refresh token of any client.
@@ -91,7 +93,10 @@ extension CacheSnapshot {
 extension [Account] {
   /// The accounts with a user name or home account id; all without one.
   func named(_ name: String?) -> [Account] {
-    AccountFilter.filters(named: name).lazy.map { filter in self.filter(filter.matches) }
+    guard let name else { return self }
+    let filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
+    // Few user names have no @.
+    return (name.contains("@") ? filters.reversed() : filters).lazy.map { self.filter($0.matches) }
       .first { !$0.isEmpty } ?? []
   }
 
@@ -118,16 +123,6 @@ extension Account {
   var isBrokers: Bool { source == LinuxBroker.source }
 }
 
-extension AccountFilter {
-  /// The filters for a name that is a user name or a home account id, the likely one first.
-  fileprivate static func filters(named name: String?) -> [AccountFilter] {
-    guard let name else { return [AccountFilter()] }
-    let filters = [AccountFilter(homeAccountID: name), AccountFilter(username: name)]
-    // Few user names have no @.
-    return name.contains("@") ? filters.reversed() : filters
-  }
-}
-
 extension Error {
   var isNotSignedIn: Bool { (self as? Failure)?.name == "not_signed_in" }
 }
@@ -135,17 +130,15 @@ extension Error {
 extension Failure {
   static let ambiguous = "ambiguous"
 
-  /// No account is signed in to the client, or not the one with a name. The group's contents, where they are known, may have
-  /// accounts of other clients; the failure says why the broker lists none.
+  /// The error that no account, or not the named one, is signed in to the client. The group's contents, if known, may
+  /// have accounts of other clients; the failure is why the broker lists none.
   static func notSignedIn(
     _ name: String?, in snapshot: CacheSnapshot?, because failure: IdentityError? = nil
   ) -> Failure {
     // An account without a refresh token was signed out.
     let renewable = snapshot?.renewableAccounts ?? []
-    let isInGroup = AccountFilter.filters(named: name).contains { filter in
-      let accounts = (try? snapshot?.accounts(filter)) ?? []
-      return accounts.contains { renewable.contains($0.homeAccountID.lowercased()) }
-    }
+    let known = (try? snapshot?.accounts()) ?? []
+    let isInGroup = known.named(name).contains { renewable.contains($0.homeAccountID.lowercased()) }
     let message =
       isInGroup
       ? "\(name.map { "\($0) is" } ?? "Accounts are") signed in for other apps of this group, not for this client."

@@ -8,7 +8,7 @@ import TokenCache
 struct Login: AsyncParsableCommand, ClientCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "Sign in, in a browser or with a device code.",
+    abstract: "Sign in with a browser or a device code.",
     discussion: """
       Opens the browser that BROWSER names, else the desktop's. Without a display, as over SSH, or with \
       --no-browser, it shows the page's address instead, for a browser on the machine where you sit. The \

@@ -56,7 +56,7 @@ struct Status: AsyncParsableCommand, SignsIn, Borrows {
     if let lender = try store.lender { return try await showLoan(of: lender) }
     // The broker is asked for a client: with it alone, the lack of one is an error.
     guard appOptions.client ?? Settings.current.clientID != nil || broker.policy == .required else {
-      return try await AccountList.print(cache, named: account.named, isEmptyAllowed: false, output)
+      return try await AccountList.print(cache, named: account.named, output)
     }
     let client = try publicClient(broker: broker.policy)
     let snapshot = try await client.snapshotIfNeeded()

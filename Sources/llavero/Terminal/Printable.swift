@@ -2,24 +2,12 @@ import FoundationEssentials
 import GLibSupport
 
 extension Unicode.Scalar {
-  /// Whether the character could control a terminal or mislead a reader instead of being shown.
-  fileprivate var isUnsafe: Bool {
-    // To look the category up takes longer, and text of thousands of accounts has millions of characters.
-    if isASCII { return value < 0x20 || value == 0x7F }
-    return switch properties.generalCategory {
-    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
-  }
-
-  /// The same in text of several lines.
+  /// Whether it is unsafe in text of several lines, too.
   fileprivate var isUnsafeInLines: Bool { isUnsafe && self != "\n" && self != "\t" }
 }
 
 /// Text from a cache or another untrusted source, safe to print on one line.
-func printable(_ text: String) -> String {
-  String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isUnsafe ? "\u{FFFD}" : $0 }))
-}
+func printable(_ text: String) -> String { text.printable(limit: .max, isName: true) }
 
 /// Text of several lines, safe to print.
 func printableLines(_ text: String) -> String {

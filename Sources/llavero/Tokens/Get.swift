@@ -36,7 +36,8 @@ struct Get: AsyncParsableCommand, SignsIn, Borrows {
   @Argument(help: "A path after Graph's version, such as /me/messages, or a whole address.")
   var path: String
 
-  @OptionGroup var selection: SelectOptions
+  @Option(help: ArgumentHelp("The properties to get, separated by commas.", valueName: "names"))
+  var select: String?
 
   @Option(
     help: ArgumentHelp(
@@ -62,7 +63,7 @@ struct Get: AsyncParsableCommand, SignsIn, Borrows {
 
   func validate() throws {
     guard all || !lines else { throw ValidationError("--lines needs --all.") }
-    guard selection.names.isEmpty || !query.contains(where: { $0.name == "$select" }) else {
+    guard properties.isEmpty || !query.contains(where: { $0.name == "$select" }) else {
       throw ValidationError("--select and --query '$select=…' exclude each other.")
     }
   }
@@ -92,12 +93,13 @@ struct Get: AsyncParsableCommand, SignsIn, Borrows {
     Terminal.out(isJSON ? printableJSON(lines) : printableLines(lines))
   }
 
+  /// The properties to get, without empty names.
+  private var properties: String { (select ?? "").split(separator: ",").joined(separator: ",") }
+
   /// The path with the query of the options.
   private var address: String {
     var parameters = query
-    if !selection.names.isEmpty {
-      parameters.append(NamedValue(name: "$select", value: selection.names.joined(separator: ",")))
-    }
+    if !properties.isEmpty { parameters.append(NamedValue(name: "$select", value: properties)) }
     guard !parameters.isEmpty else { return path }
     return path + (path.contains("?") ? "&" : "?") + parameters.map(\.encoded).joined(separator: "&")
   }
@@ -153,15 +155,6 @@ extension NamedValue {
   }
 }
 
-struct SelectOptions: ParsableArguments {
-  @Option(
-    name: .customLong("select"),
-    help: ArgumentHelp("The properties to get, separated by commas.", valueName: "names"))
-  var named: String?
-
-  var names: [String] { (named ?? "").split(separator: ",").map(String.init) }
-}
-
 extension SignsIn {
   func graph(for scopes: [String]) async throws -> GraphClient {
     let client = try await tokenClient()
@@ -213,7 +206,9 @@ extension GraphError: ToolError {
       case .claimsChallenge, .unauthorized: .interactionRequired
       case .network, .throttled, .serviceUnavailable: .network
       case .cancelled: .cancelled
-      default: .error
+      case .cloudMismatch, .authentication, .forbidden, .notFound, .redirected, .requestRefused,
+        .responseTooLarge, .invalidResponse:
+        .error
       }
     let names = [graphCode, requestID.map { "request \($0)" }].compactMap(\.self)
     var text = names.isEmpty ? message : "\(message) (\(names.joined(separator: ", ")))"

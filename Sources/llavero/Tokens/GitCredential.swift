@@ -142,7 +142,7 @@ private struct GitCredentialRequest {
 
   /// Gives git a token, unless it is invalid.
   func answer(_ result: AuthenticationResult) {
-    if let username, let name = result.account.username, username.lowercased() != name.lowercased() { return }
+    if username != nil, result.account.username != nil, [result.account].named(username).isEmpty { return }
     // A line break would begin another line of the response.
     let username = result.account.username.flatMap { $0 == printable($0) ? $0 : nil } ?? "llavero"
     let token = result.accessToken

@@ -35,7 +35,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   @Option(
     name: .customLong("scope"),
     help: ArgumentHelp(
-      "The scopes to lend, such as https://graph.microsoft.com/User.Read; can be repeated.",
+      "Scopes to lend, such as https://graph.microsoft.com/User.Read.",
       valueName: "scopes"))
   var named: [String] = []
 
@@ -52,7 +52,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
   var socket: String?
 
   @Option(
-    help: ArgumentHelp("Serve a loopback port instead; 0 is any free one.", valueName: "number"))
+    help: ArgumentHelp("Serve a loopback port; 0: any free one.", valueName: "number"))
   var port: UInt16?
 
   @Flag(help: "Ask on the terminal or the desktop before each program's first token.")
@@ -63,7 +63,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
 
   @Argument(
     parsing: .postTerminator,
-    help: ArgumentHelp("A command to run, after --, and its arguments.", valueName: "command"))
+    help: ArgumentHelp("A command to run, with arguments.", valueName: "command"))
   var command: [String] = []
 
   @OptionGroup var account: AccountOptions

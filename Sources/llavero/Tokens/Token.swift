@@ -108,30 +108,25 @@ extension SignsIn {
   func token(
     minimumValidity: Double? = nil, scopes: [String], forceRefresh: Bool = false
   ) async throws -> AuthenticationResult {
-    let policy = broker.policy
+    // With --json the warning is in the result.
+    let printsWarning = !Failure.wantsJSON
     func request(to client: PublicClient) async throws -> SilentRequest {
       SilentRequest(
         scopes: scopes, account: try await client.account(named: account.named), forceRefresh: forceRefresh,
         claims: claims)
     }
-    var opened: TokenCacheAccessor?
-    if store.socket == nil {
-      // HTTP is not set up yet, which takes longer than everything else. The broker is asked here only if it is the only
-      // source, else below, so that it is asked once.
-      let client = try publicClient(
-        minimumValidity: minimumValidity, broker: policy == .required ? .required : .off)
-      do {
-        let asked = try await request(to: client)
-        if policy == .required { return try await client.acquireTokenSilent(asked) }
-        if let result = try await client.acquireTokenFromCache(asked) { return result }
-      } catch  where policy == .automatic && error.isNotSignedIn {
-        // The broker may have an account.
-      }
-      opened = client.cache
+    guard store.socket == nil else {
+      let client = try await tokenClient(minimumValidity: minimumValidity)
+      return try await client.token(request(to: client), printsWarning: printsWarning)
     }
-    let client = try await tokenClient(minimumValidity: minimumValidity, cache: opened)
-    // With --json the warning is in the result.
-    return try await client.token(request(to: client), printsWarning: !Failure.wantsJSON)
+    // HTTP is not set up yet, which takes longer than everything else.
+    let local = try publicClient(minimumValidity: minimumValidity, broker: broker.policy)
+    let request = try await request(to: local)
+    if broker.policy == .required { return try await local.acquireTokenSilent(request) }
+    if let result = try await local.acquireTokenFromCache(request) { return result }
+    let client = try networkClient(
+      minimumValidity: minimumValidity, broker: broker.policy, cache: local.cache)
+    return try await client.token(request, printsWarning: printsWarning)
   }
 }
 

@@ -28,4 +28,30 @@ public final class ScrolledWindow: Widget {
     super.init(taking: gtk_scrolled_window_new())
     gtk_scrolled_window_set_child(opaque, child.cast())
   }
+
+  /// Lets it scroll vertically alone, and be as high as its child where there is space.
+  func scrollsVerticallyOnly() {
+    gtk_scrolled_window_set_policy(opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+    gtk_scrolled_window_set_propagate_natural_height(opaque, 1)
+    expand(vertically: true)
+  }
+
+  /// Makes it as high as its child needs it to be, up to half of the screen.
+  ///
+  /// GTK 4.8 asks the child only for its height at the width that it would like to have.
+  func fit(_ child: Widget) {
+    let display = gtk_widget_get_display(cast())
+    guard let root = gtk_widget_get_native(cast()), let surface = gtk_native_get_surface(root),
+      let monitor = gdk_display_get_monitor_at_surface(display, surface)
+    else { return }
+    var screen = GdkRectangle()
+    gdk_monitor_get_geometry(monitor, &screen)
+    var natural: Int32 = 0
+    gtk_widget_measure(
+      child.cast(), GTK_ORIENTATION_VERTICAL, gtk_widget_get_width(child.cast()), nil, &natural, nil, nil)
+    let height = min(natural, screen.height / 2)
+    if height != gtk_scrolled_window_get_min_content_height(opaque) {
+      gtk_scrolled_window_set_min_content_height(opaque, height)
+    }
+  }
 }

@@ -11,6 +11,28 @@ public final class DropDown: Widget {
   public init(_ widget: Widget, name: String) {
     self.name = name
     super.init(retaining: widget.raw)
+    let factory = GTKObject(taking: UnsafeMutableRawPointer(gtk_signal_list_item_factory_new()))
+    factory.connect("setup") { arguments in
+      guard let item = arguments.object(0) else { return false }
+      let label = Label()
+      gtk_label_set_wrap(label.opaque, 0)
+      gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_MIDDLE)
+      gtk_list_item_set_child(OpaquePointer(item), label.cast())
+      return false
+    }
+    factory.connect("bind") { arguments in
+      guard let item = arguments.object(0).map({ OpaquePointer($0) }),
+        let string = gtk_list_item_get_item(item), let label = gtk_list_item_get_child(item)
+      else { return false }
+      let text = gtk_string_object_get_string(OpaquePointer(string))
+      gtk_label_set_text(OpaquePointer(label), text)
+      // GTK gives the row no accessible name.
+      if let row = gtk_widget_get_parent(label) {
+        Widget(retaining: row).setAccessibleName(text.map { String(cString: $0) } ?? "")
+      }
+      return false
+    }
+    set("factory", factory)
   }
 
   /// The texts. A change selects the first.

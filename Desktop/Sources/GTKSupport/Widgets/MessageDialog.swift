@@ -11,7 +11,7 @@ public enum MessageDialog {
     let look: Look
 
     /// - Parameters:
-    ///   - id: The result of ``MessageDialog/show(_:_:responses:over:dismissal:content:)`` for it.
+    ///   - id: The result of ``MessageDialog/show(_:_:responses:over:dismissal:entry:)`` for it.
     ///   - label: The button's text; an underscore precedes its mnemonic letter.
     ///   - look: Whether it is suggested or destructive.
     public init(_ id: String, _ label: String, _ look: Look = .plain) {
@@ -28,19 +28,27 @@ public enum MessageDialog {
   ///
   /// - Parameters:
   ///   - heading: The heading.
-  ///   - body: The consequences.
+  ///   - body: The consequences. It scrolls where the screen is too small for it.
   ///   - responses: The buttons, besides "Cancel", which comes first.
   ///   - window: The window below it.
   ///   - dismissal: The first button's text.
-  ///   - content: A widget between text and buttons, such as a ``PasswordEntry``.
+  ///   - entry: A line below the text, without which the suggested response cannot be given.
   /// - Returns: The id of the response, or ``cancelled``.
   @MainActor
   public static func show(
     _ heading: String, _ body: String, responses: [Response], over window: Widget,
-    dismissal: String = "_Cancel", content: Widget? = nil
+    dismissal: String = "_Cancel", entry: PasswordEntry? = nil
   ) async -> String {
-    let dialog = Widget(
-      retaining: UnsafeMutableRawPointer(adw_message_dialog_new(window.cast(), heading, body)))
+    let dialog = Widget(retaining: UnsafeMutableRawPointer(adw_message_dialog_new(window.cast(), nil, nil)))
+    dialog.setAccessibleName(heading)
+    // libadwaita 1.2 does not scroll its own labels, and a dialog may be taller than the screen.
+    let title = Label(centered: heading)
+    title.addStyle("title-2")
+    let text = Box(.vertical, spacing: 12)
+    for part in [title, Label(centered: body), entry].compactMap(\.self) { text.append(part) }
+    let scroll = ScrolledWindow(text)
+    scroll.scrollsVerticallyOnly()
+    dialog.set("extra-child", scroll)
     let responses = [Response(cancelled, dismissal)] + responses
     for response in responses {
       adw_message_dialog_add_response(dialog.cast(), response.id, response.label)
@@ -55,7 +63,14 @@ public enum MessageDialog {
     let safe = responses.last { $0.look == .suggested } ?? responses[0]
     adw_message_dialog_set_default_response(dialog.cast(), safe.id)
     adw_message_dialog_set_close_response(dialog.cast(), cancelled)
-    if let content { adw_message_dialog_set_extra_child(dialog.cast(), content.cast()) }
+    if let entry {
+      let allow: @MainActor () -> Void = { [weak dialog, weak entry] in
+        guard let dialog, let entry else { return }
+        adw_message_dialog_set_response_enabled(dialog.cast(), safe.id, entry.text.isEmpty ? 0 : 1)
+      }
+      allow()
+      entry.connect("notify::text", allow)
+    }
     dialog.mendMnemonicNames()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -64,7 +79,8 @@ public enum MessageDialog {
           return false
         }
         gtk_window_present(dialog.cast())
-        if content == nil { keepFocus(onButton: safe.label, in: dialog) }
+        dialog.afterPaint { [weak scroll, weak text] in text.map { scroll?.fit($0) } }
+        if entry == nil { keepFocus(onButton: safe.label, in: dialog) }
       }
     } onCancel: {
       Task { @MainActor in gtk_window_close(dialog.cast()) }
@@ -77,14 +93,12 @@ public enum MessageDialog {
   /// they are stacked that is the last response, whatever the default one is.
   @MainActor
   private static func keepFocus(onButton label: String, in dialog: Widget) {
-    guard let clock = gtk_widget_get_frame_clock(dialog.cast()) else { return }
     var isMoved = false
     dialog.onKey { key in
       isMoved = isMoved || ![GDK_KEY_Return, GDK_KEY_KP_Enter, GDK_KEY_space].contains(Int32(key))
       return false
     }
-    // The layout is known when it was painted, and changes with the size of the window.
-    GTKObject(retaining: UnsafeMutableRawPointer(clock)).connect("after-paint") { [weak dialog] in
+    dialog.afterPaint { [weak dialog] in
       guard !isMoved, let dialog, let button = dialog.shownButton(label: label) else { return }
       if gtk_window_get_focus(dialog.cast()).map(UnsafeMutableRawPointer.init) != button.raw {
         button.focus()

@@ -6,6 +6,10 @@ extension Widget {
     guard gtk_button_get_label(cast()).map({ String(cString: $0) }) != label else { return }
     gtk_button_set_use_underline(cast(), 1)
     gtk_button_set_label(cast(), label)
+    if let text = gtk_button_get_child(cast()) {
+      gtk_label_set_wrap(OpaquePointer(text), 1)
+      gtk_label_set_justify(OpaquePointer(text), GTK_JUSTIFY_CENTER)
+    }
     mendMnemonicNames()
   }
 

@@ -70,6 +70,12 @@ open class Widget: GTKObject {
   /// Gives it the keyboard's focus, so that screen readers announce its name and description.
   public func focus() { gtk_widget_grab_focus(cast()) }
 
+  /// Calls a closure whenever its window was painted: the layout is known then, and changes with the size of the window.
+  func afterPaint(_ handler: @escaping @MainActor () -> Void) {
+    guard let clock = gtk_widget_get_frame_clock(cast()) else { return }
+    GTKObject(retaining: UnsafeMutableRawPointer(clock)).connect("after-paint", handler)
+  }
+
   /// Calls a closure for a key, before the widgets inside have it.
   ///
   /// - Parameter handler: Takes GDK's number of the key, and returns whether it was handled.

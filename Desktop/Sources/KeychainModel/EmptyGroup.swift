@@ -1,0 +1,42 @@
+import FoundationEssentials
+public import TokenCache
+
+/// What the window shows of a group without accounts.
+public struct EmptyGroup: Sendable {
+  /// Why there are none, and what helps.
+  public let reason: Trouble
+  /// Other groups, which have accounts.
+  public let groupsWithAccounts: [KeychainGroup]
+}
+
+extension Keychain {
+  /// Why a listing has no accounts.
+  @concurrent public func emptyGroup(_ listing: GroupListing, among groups: [KeychainGroup]) async
+    -> EmptyGroup
+  {
+    var others: [KeychainGroup] = []
+    for group in groups where group != listing.group {
+      let snapshot = try? await snapshot(of: group, mayPrompt: false)
+      if (try? snapshot?.accounts())?.isEmpty == false { others.append(group) }
+    }
+    return EmptyGroup(reason: reason(listing, others), groupsWithAccounts: others)
+  }
+
+  private func reason(_ listing: GroupListing, _ others: [KeychainGroup]) -> Trouble {
+    if let trouble = listing.troubles.first {
+      return Trouble(
+        "Entries Cannot Be Read", trouble.message, advice: trouble.advice, help: trouble.help ?? .doctor)
+    }
+    if let directory, !FileManager.default.fileExists(atPath: directory) {
+      return Trouble(
+        "The Folder Is Missing", "\(directory) does not exist.",
+        advice: "If it is on another disk, connect that. Otherwise the first sign-in makes it.", help: .doctor
+      )
+    }
+    return Trouble(
+      others.isEmpty ? "No Accounts" : "No Accounts in This Group",
+      "No account is signed in to the group \(listing.group.name).",
+      advice: others.isEmpty
+        ? "Sign in with an app that uses it, or with “llavero login”." : "Other groups have accounts.")
+  }
+}

@@ -1,0 +1,3 @@
+#include "LibraryVersion.h"
+
+const char *library_version(void) { return LIBRARY_VERSION; }

@@ -1,0 +1,4 @@
+#pragma once
+
+/* The version that Package.swift defines. */
+const char *_Nonnull library_version(void);
