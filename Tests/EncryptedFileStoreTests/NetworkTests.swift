@@ -87,14 +87,17 @@ struct NetworkTests {
   }
 
   @Test func `On a file system that hangs a new store's calls end at their timeout`() async throws {
-    let machine = try NetworkMount(.withLocks, of: export)
-    try await cache(on: machine).save(token)
-    let store = fixture.otherStore(timeout: .seconds(1), environment: environment(on: machine))
-    machine.hang()
-    defer { machine.goOn() }
-    #expect(store.generation(of: fixture.group) == nil)
-    await expectCacheError(.timedOut) { try await store.read(.all, in: fixture.group) }
-    await expectCacheError(.timedOut) { try await fixture.accessor(on: store).save(token) }
+    await #expect(processExitsWith: .success) {
+      let test = try NetworkTests()
+      let machine = try NetworkMount(.withLocks, of: test.export)
+      try await test.cache(on: machine).save(test.token)
+      let store = test.fixture.otherStore(timeout: .seconds(1), environment: test.environment(on: machine))
+      machine.hang()
+      defer { machine.goOn() }
+      #expect(store.generation(of: test.fixture.group) == nil)
+      await expectCacheError(.timedOut) { try await store.read(.all, in: test.fixture.group) }
+      await expectCacheError(.timedOut) { try await test.fixture.accessor(on: store).save(test.token) }
+    }
   }
 
   @Test(.requirement("R12.21"), .fault("no net locks"))

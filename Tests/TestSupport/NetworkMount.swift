@@ -53,9 +53,19 @@ public final class NetworkMount: Sendable {
     return stat(path, &inside) == 0 && stat(files.path, &outside) == 0 && inside.st_dev != outside.st_dev
   }
 
-  /// Makes it hang until ``goOn()``, as one does whose server does not respond.
-  public func hang() { child.signal(SIGSTOP) }
-  public func goOn() { child.signal(SIGCONT) }
+  /// Makes it hang until ``goOn()``, as one does whose server does not respond; ends the process after a minute.
+  ///
+  /// For exit tests only: where a process has a descriptor of a mount that hangs, each one that it starts waits in `exec`, where the
+  /// descriptor is closed, and not even SIGKILL ends it.
+  public func hang() {
+    alarm(60)
+    child.signal(SIGSTOP)
+  }
+
+  public func goOn() {
+    child.signal(SIGCONT)
+    alarm(0)
+  }
 
   deinit {
     // Before the directory is removed, and with it what is mounted there.
