@@ -9,14 +9,24 @@ extension PublicClient {
   /// of code `usage` if several are and none is named.
   func account(named name: String?) async throws -> Account {
     let isRequired = configuration.brokerPolicy == .required
+    // An id has an @ only at authorities without tenants. For an id only that account's shard is read.
+    if let name, !isRequired, !name.contains("@"),
+      let account = try await accounts(AccountFilter(homeAccountID: name)).first
+    {
+      return account
+    }
+    let snapshot = try await snapshotIfNeeded()
     do {
-      let account = try await cachedAccount(named: name)
-      if !isRequired || account.isBrokers { return account }
+      if let account = try snapshot?.account(named: name, of: configuration.clientID),
+        !isRequired || account.isBrokers
+      {
+        return account
+      }
     } catch {
       // The broker may have accounts that the cache lacks.
       guard isRequired || configuration.brokerPolicy == .automatic && error.isNotSignedIn else { throw error }
     }
-    return try await brokersAccount(named: name)
+    return try await brokersAccount(named: name, in: snapshot)
   }
 
   /// Returns the accounts of the cache and, unless it is off, of the broker; with a user name or home account id those with
@@ -34,8 +44,7 @@ extension PublicClient {
     return try await cache.snapshot()
   }
 
-  private func brokersAccount(named name: String?) async throws -> Account {
-    let snapshot = try await snapshotIfNeeded()
+  private func brokersAccount(named name: String?, in snapshot: CacheSnapshot?) async throws -> Account {
     let found = try await accountsEverywhere(named: name, in: snapshot)
     var accounts = found.accounts.filter { $0.source == broker?.name }
     // The same name may be a member of one tenant and a guest in another.
@@ -52,24 +61,17 @@ extension PublicClient {
     }
     return try accounts.only(named: name, in: snapshot, because: found.brokerFailure)
   }
-
-  private func cachedAccount(named name: String?) async throws -> Account {
-    // An id has an @ only at authorities without tenants. For an id only that account's shard is read.
-    if let name, !name.contains("@"),
-      let account = try await accounts(AccountFilter(homeAccountID: name)).first
-    {
-      return account
-    }
-    let snapshot = try await cache.snapshot()
-    let account = try snapshot.accounts(named: name, of: configuration.clientID).only(
-      named: name, in: snapshot)
-    // An unreadable part may hold another.
-    if name == nil { try snapshot.checkComplete() }
-    return account
-  }
 }
 
 extension CacheSnapshot {
+  /// Returns the only account that is signed in to a client, or the only one with a name.
+  fileprivate func account(named name: String?, of clientID: String?) throws -> Account {
+    let account = try accounts(named: name, of: clientID).only(named: name, in: self)
+    // An unreadable part may hold another.
+    if name == nil { try checkComplete() }
+    return account
+  }
+
   /// Returns the accounts that are signed in to a client, without one all; with a user name or home account id only those with
   /// that name. It is an error when none was found and a part of the cache is unreadable.
   func accounts(named name: String?, of clientID: String?) throws(CacheError) -> [Account] {
