@@ -39,9 +39,11 @@ let package = Package(
     .target(
       name: "KeychainModel",
       dependencies: [
+        .product(name: "BrowserSignIn", package: "llavero"),
         .product(name: "Configuration", package: "llavero"),
         .product(name: "EtcdStore", package: "llavero"),
         .product(name: "HTTPSupport", package: "llavero"),
+        .product(name: "IdentityBroker", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "MSALExtensionsStore", package: "llavero"),
         .product(name: "SecretService", package: "llavero"),
@@ -69,6 +71,7 @@ let package = Package(
         "KeychainModel", .product(name: "Configuration", package: "llavero"),
         .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "LabServer", package: "llavero"),
         .product(name: "Sealing", package: "llavero"),
         .product(name: "SecretService", package: "llavero"),
         .product(name: "TokenCache", package: "llavero"),

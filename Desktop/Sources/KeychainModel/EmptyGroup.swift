@@ -37,6 +37,7 @@ extension Keychain {
       others.isEmpty ? "No Accounts" : "No Accounts in This Group",
       "No account is signed in to the group \(listing.group.name).",
       advice: others.isEmpty
-        ? "Sign in with an app that uses it, or with “llavero login”." : "Other groups have accounts.")
+        ? "Sign in here, or with an app that uses it." : "Sign in here, or choose a group that has accounts.",
+      help: .signIn(SignInRequest()))
   }
 }

@@ -21,6 +21,11 @@ public struct GroupListing: Sendable, Hashable {
     public let isRemoved: Bool
   }
 
+  /// The client ID of an app with tokens in the group that is none of Microsoft's.
+  public var ownClientID: String? {
+    accounts.lazy.flatMap(\.clientIDs).first { KnownNames.app($0) == nil }
+  }
+
   /// The accounts that have every word of a text somewhere: in a name, an id, a tenant, a client or a scope.
   public func accounts(matching text: String) -> [AccountEntry] {
     let words = text.lowercased().split(separator: " ")
@@ -39,12 +44,14 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   public let subtitle: String
   /// Access tokens first, those that end last before the others.
   public let tokens: [TokenEntry]
+  private let hasRecord: Bool
 
   /// Everything to search in, in lower case.
   let searchText: String
 
   init(id: String, account: Account?, tokens: [TokenEntry]) {
     self.id = id
+    hasRecord = account != nil
     let name = account?.tenantProfiles.lazy.compactMap(\.name).first
     title = printable(account?.username ?? name ?? (id.isEmpty ? "Applications" : id))
     let environment = account?.environment ?? tokens.lazy.compactMap(\.environment).first
@@ -71,11 +78,25 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   }
 
   public var canBeRemoved: Bool { !id.isEmpty }
+
+  /// The sign-in that it needs: a renewal was refused, or it has only tokens that serve no more. `nil` where it needs none.
+  public func requiredSignIn(at now: Date) -> SignInRequest? {
+    guard hasRecord, let last = tokens.first else { return nil }
+    if let refused = tokens.lazy.compactMap(\.requiredSignIn).first { return refused }
+    let serves = tokens.contains { $0.id.section == .refreshToken || $0.serves(at: now) }
+    return serves ? nil : SignInRequest(last, accountName: title)
+  }
+
+  /// A sign-in of this account, whatever it has.
+  public var signIn: SignInRequest { SignInRequest(accountID: id, name: title) }
 }
 
 extension GroupListing {
   /// Lists what was read. Accounts that can no longer be read have the names of an earlier reading.
-  init(of group: KeychainGroup, _ snapshot: CacheSnapshot, known names: [String: String] = [:]) {
+  init(
+    of group: KeychainGroup, _ snapshot: CacheSnapshot, known names: [String: String] = [:],
+    refusal: (TokenEntry.ID) -> Refusal? = { _ in nil }
+  ) {
     let document = snapshot.document
     // Where something hides all of the group, the problems say so.
     let known = (try? snapshot.accounts()) ?? []
@@ -86,16 +107,16 @@ extension GroupListing {
       for (key, credential) in document[section] {
         let account = (credential.homeAccountID ?? "").lowercased()
         var isRenewable = false
-        if section == .accessToken, let clientID = credential.clientID, let id = credential.homeAccountID,
-          knownIDs.contains(account)
-        {
-          let lookup = TokenLookup(
-            homeAccountID: id, environment: credential.environment ?? "", clientID: clientID)
+        if section == .accessToken, let lookup = credential.lookup, knownIDs.contains(account) {
           isRenewable = renewable[lookup] ?? !snapshot.refreshTokens(for: lookup).isEmpty
           renewable[lookup] = isRenewable
         }
+        // It is about tokens that may have been replaced since.
+        let refusal = refusal(TokenEntry.ID(section: section, key: key)).flatMap {
+          $0.fingerprint == snapshot.fingerprint(of: credential) ? $0 : nil
+        }
         tokens[account, default: []].append(
-          TokenEntry(section, key: key, credential, isRenewable: isRenewable))
+          TokenEntry(section, key: key, credential, isRenewable: isRenewable, refusal: refusal))
       }
     }
     var accounts = known.map { account in

@@ -33,9 +33,10 @@ public final class Keychain: Sendable {
   private let dialog: PassphraseDialog
   /// The names of the accounts by ID, also of those that cannot be read any more.
   private let names = Mutex<[KeychainGroup: [String: String]]>([:])
-  private let caBundle: String?
-  private let proxy: String?
+  let settings: Settings
   private let transport = Mutex<SoupHTTPTransport?>(nil)
+  /// What servers refused to renew.
+  let refusals = Mutex<[TokenPlace: Refusal]>([:])
   /// The end of all renewals that were cancelled.
   let renewals = Mutex<Task<Void, Never>?>(nil)
 
@@ -84,7 +85,7 @@ public final class Keychain: Sendable {
       obstacle = Trouble(opening: error)
     }
     (self.environment, group) = (environment, settings.group ?? .default)
-    (caBundle, proxy) = (settings.caBundle, settings.proxy)
+    self.settings = settings
     directory = if case .file(let directory) = settings.store.address { directory } else { nil }
     (self.authority, storeName, storePlace, self.obstacle) = (authority, name, place, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
@@ -121,7 +122,8 @@ public final class Keychain: Sendable {
   @concurrent public func listing(of group: KeychainGroup) async throws(Trouble) -> GroupListing {
     let snapshot = try await snapshot(of: group, mayPrompt: false)
     let known = names.withLock { $0[group] ?? [:] }
-    let listing = GroupListing(of: group, snapshot, known: known)
+    let refusals = refusals.withLock(\.self)
+    let listing = GroupListing(of: group, snapshot, known: known) { refusals[TokenPlace(group: group, id: $0)] }
     let found = Dictionary(listing.accounts.map { ($0.id, $0.title) }) { first, _ in first }
     names.withLock { $0[group] = known.merging(found) { _, new in new } }
     return listing
@@ -235,7 +237,8 @@ public final class Keychain: Sendable {
     do throws(HTTPTransportError) {
       return try transport.withLock { (transport) throws(HTTPTransportError) in
         if let transport { return transport }
-        let made = try SoupHTTPTransport(caBundle: caBundle, proxy: proxy, environment: environment)
+        let made = try SoupHTTPTransport(
+          caBundle: settings.caBundle, proxy: settings.proxy, environment: environment)
         transport = made
         return made
       }

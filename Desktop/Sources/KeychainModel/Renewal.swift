@@ -16,22 +16,33 @@ extension Keychain {
     else {
       throw Trouble(IdentityError(.accountNotFound, "The cache has no record of the token's account."))
     }
-    var configuration = ClientConfiguration(
-      clientID: clientID, authority: try authority(of: token, in: snapshot))
-    // An authority outside of the known clouds is trusted only because the person named it.
-    configuration.knownAuthorities = self.authority.map { [$0] } ?? []
-    configuration.httpTimeout = .seconds(60)
-    configuration.applicationName = "llavero-desktop"
-    let client = PublicClient(
-      configuration: configuration, cache: cache(of: group), transport: try network())
+    let authority = try authority(
+      of: token.environment ?? "", token.tenantID, account: id, in: snapshot)
+    let client = try client(clientID, authority, trusting: self.authority, of: cache(of: group))
     let request = SilentRequest(scopes: token.scopesToRenew, account: account, forceRefresh: true)
     do throws(IdentityError) {
       let result = try await client.acquireTokenSilent(request)
       if let error = result.cacheError { throw IdentityError(.cache, error.message, advice: error.advice) }
     } catch {
       finishing(client)
-      throw Trouble(error)
+      throw await refused(token, of: account, in: group, error)
     }
+  }
+
+  /// Notes that a server refused to renew a token, where it did.
+  private func refused(
+    _ token: TokenEntry, of account: Account, in group: KeychainGroup, _ error: IdentityError
+  ) async -> Trouble {
+    guard error.code.needsSignIn else { return Trouble(error) }
+    let signIn =
+      error.canBeResolvedBySignIn
+      ? SignInRequest(token, accountName: account.username, claims: error.claims) : nil
+    // The library may have removed the refresh token.
+    if let snapshot = try? await snapshot(of: group), let credential = try? snapshot.credential(of: token) {
+      let refusal = Refusal(signIn: signIn, fingerprint: snapshot.fingerprint(of: credential))
+      refusals.withLock { $0[TokenPlace(group: group, id: token.id)] = refusal }
+    }
+    return Trouble(error, signIn: signIn)
   }
 
   /// Keeps a cancelled renewal until it has ended.
@@ -48,21 +59,22 @@ extension Keychain {
   /// Waits for the renewals that were cancelled.
   @concurrent public func finish() async { await renewals.withLock(\.self)?.value }
 
-  /// The authority that renews a token: the person's authority where the token is of its host, else its tenant in its cloud.
-  private func authority(of token: TokenEntry, in snapshot: CacheSnapshot) throws(Trouble) -> Authority {
-    let host = token.environment ?? ""
-    let tenant = token.tenantID ?? "common"
+  /// The authority for tokens of an account: the person's authority where they are of its host, else their tenant in their cloud.
+  func authority(
+    of host: String, _ tenant: String?, account id: String?, in snapshot: CacheSnapshot
+  ) throws(Trouble) -> Authority {
+    let tenant = tenant ?? "common"
     do throws(IdentityError) {
       if let named = self.authority, [named.environment, named.host].contains(host.lowercased()) {
         return named.tenant == nil ? named : try named.replacingTenant(with: tenant)
       }
       let isADFS = snapshot.document.accounts.values.contains {
-        $0.homeAccountID == token.homeAccountID && $0.accountType == .adfs
+        $0.homeAccountID == id && $0.accountType == .adfs
       }
       return try Authority("https://\(host)/\(isADFS ? "adfs" : tenant)")
     } catch {
       throw Trouble(
-        "Cannot Renew", "The cache does not name the authority that issued the token: \(error.message)",
+        "Unknown Authority", "The cache does not name the authority that issued the token: \(error.message)",
         advice: "Set LLAVERO_AUTHORITY to its URL.")
     }
   }

@@ -29,10 +29,14 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public let extendedExpiresOn: Date?
   /// Whether it is an access token that a call for a bearer token can return.
   let serves: Bool
-  /// Whether the account has a record, and a refresh token that the client may use.
+  /// Whether the account has a record, and a refresh token that the client may use and no server has refused.
   public let isRenewable: Bool
+  private let refusal: Refusal?
 
-  init(_ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool) {
+  init(
+    _ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool,
+    refusal: Refusal? = nil
+  ) {
     id = ID(section: section, key: key)
     kind = credential.credentialType.words
     summary = RecordSummary(section, key: key, credential)
@@ -42,8 +46,12 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
     serves = AccessToken(credential)?.serves() ?? false
-    self.isRenewable = isRenewable && serves
+    self.isRenewable = isRenewable && serves && refusal == nil
+    self.refusal = refusal
   }
+
+  /// The sign-in that it needs because a renewal was refused.
+  public var requiredSignIn: SignInRequest? { refusal?.signIn }
 
   /// What a renewal asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
   var scopesToRenew: [String] {
@@ -70,6 +78,9 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public var familyID: String? { summary.familyId }
   var expiresOn: Date? { summary.expiresOn }
 
+  /// Whether it is an access token that a call can return.
+  func serves(at now: Date) -> Bool { serves && expiresOn.map { $0 > now } ?? false }
+
   /// How much of its time is left; `nil` where that is unknown.
   public func timeLeft(at now: Date) -> TimeLeft? {
     expiresOn.map { TimeLeft(until: $0, from: summary.cachedAt, at: now) }
@@ -88,6 +99,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public func renewal(at now: Date) -> String? {
     guard id.section == .accessToken else { return nil }
     guard serves else { return "Serves no call for a bearer token" }
+    if let refusal { return refusal.signIn == nil ? "Renewal refused" : "Needs a new sign-in" }
     if let extendedExpiresOn, expiresOn.map({ $0 <= now }) ?? true, extendedExpiresOn > now {
       return isRenewable
         ? "Can be renewed; serves while the server is down" : "Serves while the server is down"

@@ -14,6 +14,8 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
     case doctor
     /// Remove, or accept, what is damaged.
     case removeDamaged
+    /// Sign in.
+    case signIn(SignInRequest)
   }
 
   /// Names it in a few words.
@@ -126,31 +128,46 @@ extension Trouble {
     }
   }
 
-  /// What a failure of the sign-in layer means to the person at the window.
-  public init(_ error: IdentityError) {
+  /// What a failure of the sign-in layer means to the person at the window, and the sign-in that helps.
+  public init(_ error: IdentityError, signIn: SignInRequest? = nil) {
     if let cacheError = error.cacheError {
       self.init(cacheError)
       return
     }
-    switch error.code {
-    case .interactionRequired, .accountNotFound, .accountRequired, .resetPasswordRequired:
+    if error.code.needsSignIn {
+      let isResolvable = error.canBeResolvedBySignIn
       self.init(
-        "A New Sign-In Is Needed", error.oauthErrorDescription ?? error.message,
-        advice: "Sign in again in the program that the token is for, or with “llavero login”.")
-    case .network, .timedOut:
+        isResolvable ? "A New Sign-In Is Needed" : "The Server Refused",
+        error.oauthErrorDescription ?? error.message,
+        advice: isResolvable ? "Sign in again here, or in the program that the token is for." : error.advice,
+        help: signIn.map { .signIn($0) })
+      return
+    }
+    switch error.code {
+    case .timedOut, .deviceCodeExpired:
+      self.init("Not Signed In", error.message, advice: "Try again.")
+    case .network:
       self.init("No Response From the Server", error.message, advice: error.advice)
     case .serverError, .unhandledResponse:
       self.init("The Server Has a Problem", error.message, advice: error.advice)
     case .cancelled, .userCanceled:
       self.init(Self.cancelled, error.message)
     case .serverDeclinedScopes, .serverProtectionPoliciesRequired, .workplaceJoinRequired,
-      .insufficientDeviceStrength, .invalidParameter, .redirectSchemeNotRegistered, .invalidRedirectURI,
+      .insufficientDeviceStrength, .interactionRequired, .accountNotFound, .accountRequired,
+      .resetPasswordRequired, .invalidParameter, .redirectSchemeNotRegistered, .invalidRedirectURI,
       .invalidRequest, .invalidClient, .invalidGrant, .invalidScope, .unauthorizedClient, .unexpected,
       .unexpectedHTTPResponse, .authorityValidationFailed, .mismatchedUser, .ambiguousAccount,
       .authorizationFailed, .interactiveSessionAlreadyRunning, .noAuthenticator, .browserUnavailable,
-      .listenerFailed, .invalidState, .invalidResponse, .nonHttpsRedirect, .deviceCodeExpired, .noBroker,
+      .listenerFailed, .invalidState, .invalidResponse, .nonHttpsRedirect, .noBroker,
       .brokerFailed, .cache:
       self.init("The Request Failed", error.message, advice: error.advice)
     }
+  }
+}
+
+extension IdentityError.Code {
+  /// Whether the account has to sign in.
+  var needsSignIn: Bool {
+    [.interactionRequired, .accountNotFound, .accountRequired, .resetPasswordRequired].contains(self)
   }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GTKSupport
 import KeychainModel
 
@@ -5,6 +6,7 @@ import KeychainModel
 final class AccountRow: Row {
   private let title: Widget
   private let subtitle: Widget
+  private let mark: Widget
   private var account: AccountEntry?
   private let entry: @MainActor (String) -> AccountEntry?
 
@@ -13,6 +15,7 @@ final class AccountRow: Row {
     let builder = Builder(Interface.accountRow)
     title = builder.widget("title")
     subtitle = builder.widget("subtitle")
+    mark = builder.widget("mark")
     super.init(retaining: builder.widget("row").raw)
   }
 
@@ -23,9 +26,11 @@ final class AccountRow: Row {
     self.account = account
     title.set("label", account.title)
     subtitle.set("label", Self.subtitle(of: account))
+    mark.isVisible = account.requiredSignIn(at: Date()) != nil
   }
 
   private static func subtitle(of account: AccountEntry) -> String {
-    account.subtitle + (account.tokens.isEmpty ? " · no tokens" : "")
+    (account.requiredSignIn(at: Date()) == nil ? "" : "Needs a sign-in · ")
+      + account.subtitle + (account.tokens.isEmpty ? " · no tokens" : "")
   }
 }

@@ -4,6 +4,7 @@ enum Interface {
     <interface>
       <menu id="menu">
         <section>
+          <item><attribute name="label">_Add Account…</attribute><attribute name="action">win.add</attribute></item>
           <item><attribute name="label">_Reload</attribute><attribute name="action">win.refresh</attribute></item>
           <item><attribute name="label">_Check Setup</attribute><attribute name="action">win.doctor</attribute></item>
         </section>
@@ -41,6 +42,14 @@ enum Interface {
                                 <property name="icon-name">system-search-symbolic</property>
                                 <property name="tooltip-text">Search (Ctrl+F)</property>
                                 <accessibility><property name="label">Search</property></accessibility>
+                              </object>
+                            </child>
+                            <child type="start">
+                              <object class="GtkButton" id="add">
+                                <property name="icon-name">list-add-symbolic</property>
+                                <property name="tooltip-text">Add Account (Ctrl+N)</property>
+                                <property name="action-name">win.add</property>
+                                <accessibility><property name="label">Add Account</property></accessibility>
                               </object>
                             </child>
                             <child type="end">
@@ -161,6 +170,14 @@ enum Interface {
                                 <property name="visible">0</property>
                               </object>
                             </child>
+                            <child type="end">
+                              <object class="GtkButton" id="sign-in">
+                                <property name="label">Sign _In…</property>
+                                <property name="use-underline">1</property>
+                                <property name="visible">0</property>
+                                <style><class name="suggested-action"/></style>
+                              </object>
+                            </child>
                             \(spinner("content-spinner"))
                           </object>
                         </child>
@@ -182,6 +199,14 @@ enum Interface {
                             <property name="icon-name">avatar-default-symbolic</property>
                             <property name="title">No Tokens</property>
                             <property name="description">No app has tokens of this account now. It stays in the list, so that apps can offer it at the next sign-in.</property>
+                            <property name="child">
+                              <object class="GtkButton" id="sign-in-again">
+                                <property name="label">Sign _In…</property>
+                                <property name="use-underline">1</property>
+                                <property name="halign">center</property>
+                                <style><class name="pill"/></style>
+                              </object>
+                            </property>
                             <style><class name="compact"/></style>
                           </object>
                         </child>
@@ -268,20 +293,33 @@ enum Interface {
   static let accountRow = """
     <interface>
       <object class="GtkBox" id="row">
-        <property name="orientation">vertical</property>
-        <property name="spacing">2</property>
+        <property name="spacing">6</property>
         <style><class name="account"/></style>
         <child>
-          <object class="GtkLabel" id="title">
-            <property name="xalign">0</property>
-            <property name="ellipsize">middle</property>
+          <object class="GtkBox">
+            <property name="orientation">vertical</property>
+            <property name="spacing">2</property>
+            <property name="hexpand">1</property>
+            <child>
+              <object class="GtkLabel" id="title">
+                <property name="xalign">0</property>
+                <property name="ellipsize">middle</property>
+              </object>
+            </child>
+            <child>
+              <object class="GtkLabel" id="subtitle">
+                <property name="xalign">0</property>
+                <property name="ellipsize">end</property>
+                <style><class name="dim-label"/><class name="caption"/></style>
+              </object>
+            </child>
           </object>
         </child>
         <child>
-          <object class="GtkLabel" id="subtitle">
-            <property name="xalign">0</property>
-            <property name="ellipsize">end</property>
-            <style><class name="dim-label"/><class name="caption"/></style>
+          <object class="GtkImage" id="mark">
+            <property name="icon-name">dialog-warning-symbolic</property>
+            <property name="visible">0</property>
+            <style><class name="warning"/></style>
           </object>
         </child>
       </object>
@@ -354,6 +392,135 @@ enum Interface {
     </interface>
     """
 
+  static let signIn = """
+    <interface>
+      <object class="AdwWindow" id="sign-in">
+        <property name="title">Sign In</property>
+        <property name="modal">1</property>
+        <property name="default-width">420</property>
+        <property name="default-height">560</property>
+        <property name="width-request">300</property>
+        <property name="default-widget">browser</property>
+        <property name="content">
+          <object class="GtkBox">
+            <property name="orientation">vertical</property>
+            <child><object class="AdwHeaderBar"/></child>
+            <child>
+              <object class="GtkScrolledWindow">
+                <property name="vexpand">1</property>
+                <property name="hscrollbar-policy">never</property>
+                <property name="child">
+                  <object class="AdwClamp">
+                    <property name="maximum-size">420</property>
+                    <property name="child">
+                      <object class="GtkBox">
+                        <property name="orientation">vertical</property>
+                        <property name="spacing">18</property>
+                        <style><class name="sign-in"/></style>
+                        \(centered("heading", "title-2"))
+                        <child>
+                          <object class="GtkBox" id="choice">
+                            <property name="orientation">vertical</property>
+                            <property name="spacing">12</property>
+                            \(centered("about"))
+                            \(centered("error", "error", role: "alert"))
+                            <child>
+                              <object class="GtkBox" id="client-form">
+                                <property name="orientation">vertical</property>
+                                <property name="spacing">6</property>
+                                \(entry("client", "_Client ID"))
+                                \(entry("tenant", "_Tenant, if the app has only one"))
+                                \(text("client-help", "dim-label", "caption"))
+                                <child>
+                                  <object class="GtkLinkButton">
+                                    <property name="label">Microsoft Entra Admin Center</property>
+                                    <property name="uri">https://entra.microsoft.com</property>
+                                  </object>
+                                </child>
+                              </object>
+                            </child>
+                            \(pill("browser", "Sign In in the _Browser", "suggested-action"))
+                            \(pill("code", "Use a _Device Code"))
+                          </object>
+                        </child>
+                        <child>
+                          <object class="GtkBox" id="progress">
+                            <property name="orientation">vertical</property>
+                            <property name="spacing">12</property>
+                            \(centered("step"))
+                            <child><object class="GtkLinkButton" id="page"/></child>
+                            \(centered("user-code", "title-1", "monospace"))
+                            \(pill("copy", ""))
+                            <child>
+                              <object class="GtkSpinner">
+                                <property name="spinning">1</property>
+                                <property name="height-request">32</property>
+                                <accessibility><property name="label">Waiting</property></accessibility>
+                              </object>
+                            </child>
+                            \(pill("cancel", "_Cancel"))
+                          </object>
+                        </child>
+                      </object>
+                    </property>
+                  </object>
+                </property>
+              </object>
+            </child>
+          </object>
+        </property>
+      </object>
+    </interface>
+    """
+
+  private static func centered(_ id: String, _ styles: String..., role: String = "label") -> String {
+    """
+    <child>
+      <object class="GtkLabel" id="\(id)">
+        <property name="accessible-role">\(role)</property>
+        <property name="justify">center</property>
+        <property name="wrap">1</property>
+        <property name="wrap-mode">word-char</property>
+        <attributes><attribute name="insert-hyphens" value="false"/></attributes>
+        <style>\(classes(styles))</style>
+      </object>
+    </child>
+    """
+  }
+
+  private static func pill(_ id: String, _ label: String, _ styles: String...) -> String {
+    """
+    <child>
+      <object class="GtkButton" id="\(id)">
+        <property name="label">\(label)</property>
+        <property name="use-underline">1</property>
+        <property name="halign">center</property>
+        <style><class name="pill"/>\(classes(styles))</style>
+      </object>
+    </child>
+    """
+  }
+
+  /// A line of text below its name.
+  private static func entry(_ id: String, _ name: String) -> String {
+    """
+    <child>
+      <object class="GtkLabel" id="\(id)-name">
+        <property name="label">\(name)</property>
+        <property name="use-underline">1</property>
+        <property name="mnemonic-widget">\(id)</property>
+        <property name="xalign">0</property>
+        <property name="wrap">1</property>
+      </object>
+    </child>
+    <child>
+      <object class="GtkEntry" id="\(id)">
+        <property name="activates-default">1</property>
+      </object>
+    </child>
+    """
+  }
+
   static let about = """
     <interface>
       <object class="AdwAboutWindow" id="about">
@@ -377,6 +544,7 @@ enum Interface {
             <child>
               <object class="GtkShortcutsGroup">
                 <property name="title">Llavero</property>
+                <child><object class="GtkShortcutsShortcut"><property name="title">Add an account</property><property name="accelerator">&lt;Control&gt;n</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Search</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Reload</property><property name="accelerator">F5</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">Sign out or remove the account</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
@@ -398,6 +566,7 @@ enum Interface {
     .group { padding: 6px 12px; }
     .account { padding: 8px 6px; }
     .token { padding: 14px 16px; }
+    .sign-in { padding: 12px 18px 24px 18px; }
     .details { margin-top: 6px; }
     .secret { padding: 8px 10px; border-radius: 8px; background: alpha(currentColor, 0.07); }
     progressbar.low > trough > progress { background-color: @warning_color; }
@@ -414,10 +583,14 @@ enum Interface {
         <property name="wrap">1</property>
         <property name="wrap-mode">\(wrap)</property>
         <attributes><attribute name="insert-hyphens" value="false"/></attributes>
-        <style>\(styles.map { "<class name=\"\($0)\"/>" }.joined())</style>
+        <style>\(classes(styles))</style>
       </object>
     </child>
     """
+  }
+
+  private static func classes(_ names: [String]) -> String {
+    names.map { "<class name=\"\($0)\"/>" }.joined()
   }
 
   private static func iconButton(_ id: String, _ icon: String, _ name: String) -> String {

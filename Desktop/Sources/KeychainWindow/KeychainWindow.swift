@@ -29,7 +29,7 @@ public final class KeychainWindow {
     group: builder.widget("plaintext"), list: builder.widget("plaintext-list"), window: self)
 
   private var groups: [KeychainGroup] = []
-  private var listing: GroupListing?
+  private(set) var listing: GroupListing?
   private var entries: [String: AccountEntry] = [:]
   /// Why the group cannot be shown.
   private var obstacle: Trouble?
@@ -43,6 +43,9 @@ public final class KeychainWindow {
   /// How many reads and actions are under way.
   private var running = 0
   private var isPlaintextShown = false
+  private var signInWindow: SignInWindow?
+  /// The account to show as soon as it was read.
+  private var wanted: String?
 
   /// What ends before the program does, in the order in which it began.
   private var unfinished: [Task<Void, Never>] = []
@@ -113,6 +116,12 @@ public final class KeychainWindow {
       self?.loading = nil
       if self?.isStale == true { self?.reload() }
     }
+  }
+
+  /// Reads everything again, and shows an account of it.
+  func reload(showing id: String) {
+    wanted = id
+    reload()
   }
 
   /// Filters the list, as if the user had typed the text.
@@ -239,6 +248,10 @@ extension KeychainWindow {
     let found = listing?.accounts(matching: text) ?? []
     accounts.show(found.map(\.id))
     if plaintext.caches.isEmpty { isPlaintextShown = false }
+    if let id = wanted, entries[id] != nil {
+      accounts.selected = id
+      (wanted, isPlaintextShown) = (nil, false)
+    }
     if accounts.selected == nil, !isPlaintextShown { accounts.selected = found.first?.id }
     let hasAccounts = listing?.accounts.isEmpty == false
     if found.isEmpty {
@@ -249,6 +262,7 @@ extension KeychainWindow {
       }
     }
     showOne(found.isEmpty ? "status" : "accounts-scroll", of: ["status", "accounts-scroll"])
+    builder.widget("add").isSensitive = listing != nil
     // Without accounts the state has the whole window.
     for id in ["separator", "content"] { builder.widget(id).isVisible = hasAccounts || isPlaintextShown }
     showContent()
@@ -260,7 +274,9 @@ extension KeychainWindow {
       let icon = obstacle.help == .unlock ? "changes-prevent-symbolic" : "dialog-warning-symbolic"
       showStatus(icon, obstacle)
     } else if let emptyGroup {
-      let icon = emptyGroup.reason.help == nil ? "system-users-symbolic" : "dialog-warning-symbolic"
+      let icon =
+        emptyGroup.reason.help == .signIn(SignInRequest())
+        ? "system-users-symbolic" : "dialog-warning-symbolic"
       showStatus(icon, emptyGroup.reason, groups: emptyGroup.groupsWithAccounts)
     } else {
       showStatus("content-loading-symbolic", Trouble("Reading…", ""))
@@ -290,6 +306,7 @@ extension KeychainWindow {
     let action = account?.clientIDs.isEmpty == false ? "Sign Out…" : "Remove…"
     signOut.set("tooltip-text", "\(action) (Ctrl+Delete)")
     signOut.setAccessibleName(action)
+    builder.widget("sign-in").isVisible = account?.requiredSignIn(at: Date()) != nil
     let page = account.map { $0.tokens.isEmpty ? "signed-out" : "account-scroll" } ?? "none"
     showOne(
       isPlaintextShown ? "plaintext-page" : page,
@@ -342,6 +359,7 @@ extension KeychainWindow {
     case .unlock: "_Unlock"
     case .doctor: "_Check Setup"
     case .removeDamaged: "_Remove…"
+    case .signIn: "_Sign In…"
     }
   }
 }
@@ -361,6 +379,12 @@ extension KeychainWindow {
     }
     builder.widget("back").connect("clicked") { [weak self] in self?.goBack() }
     builder.widget("sign-out").connect("clicked") { [weak self] in self?.signOut() }
+    builder.widget("sign-in").connect("clicked") { [weak self] in
+      if let request = self?.selectedAccount?.requiredSignIn(at: Date()) { self?.signIn(request) }
+    }
+    builder.widget("sign-in-again").connect("clicked") { [weak self] in
+      if let account = self?.selectedAccount { self?.signIn(account.signIn) }
+    }
     builder.widget("status-button").connect("clicked") { [weak self] in
       self?.help(self?.obstacle?.help ?? self?.emptyGroup?.reason.help)
     }
@@ -418,6 +442,7 @@ extension KeychainWindow {
           $0.builder.widget("search-bar").set("search-mode-enabled", true)
         }
       ),
+      ("add", ["<Control>n"], { $0.signIn(SignInRequest()) }),
       ("sign-out", ["<Control>Delete"], { $0.signOut() }),
       ("back", ["<Alt>Left"], { $0.goBack() }),
       ("doctor", [], { $0.checkSetup() }),
@@ -434,6 +459,7 @@ extension KeychainWindow {
 
   /// Leaves no token behind, on the screen or in the clipboard.
   private func end() {
+    signInWindow?.close()
     tokens.hideAll()
     clipboard.clear()
     for task in [watch, clock, loading, unlocking] { task?.cancel() }
@@ -489,8 +515,15 @@ extension KeychainWindow {
     case .unlock: unlock()
     case .doctor: checkSetup()
     case .removeDamaged: removeDamaged()
+    case .signIn(let request): signIn(request)
     case nil: break
     }
+  }
+
+  private func signIn(_ request: SignInRequest) {
+    // What cannot be read could not be kept either.
+    guard listing != nil, signInWindow == nil else { return }
+    signInWindow = SignInWindow(request, over: self) { [weak self] in self?.signInWindow = nil }
   }
 
   private func unlock() {
@@ -604,6 +637,6 @@ extension KeychainWindow {
   private func showAbout() {
     let about = Builder(Interface.about)
     about.widget("about").set("version", keychain.version)
-    widget.present(about, "about")
+    Window(about, "about", over: widget).present()
   }
 }

@@ -134,6 +134,13 @@ def type_text(text):
     subprocess.run(["wtype", text] if "WAYLAND_DISPLAY" in os.environ else ["xdotool", "type", text], check=True)
 
 
+def resize_window(window, width, height):
+    subprocess.run(["xdotool", "windowsize", "--sync", window, str(width), str(height)], check=True)
+    geometry = subprocess.run(
+        ["xdotool", "getwindowgeometry", "--shell", window], capture_output=True, text=True, check=True).stdout
+    return int(geometry.split("WIDTH=")[1].split()[0])
+
+
 class Program:
     """A running program of this package. What it writes to standard error is in `errors()`."""
 
@@ -169,10 +176,13 @@ class Program:
 
         # A dialog leaves the screen after its widgets.
         window, = self.wait("its window is alone", lambda: len(found := windows()) == 1 and found)
-        subprocess.run(["xdotool", "windowsize", "--sync", window, str(width), str(height)], check=True)
-        geometry = subprocess.run(
-            ["xdotool", "getwindowgeometry", "--shell", window], capture_output=True, text=True, check=True).stdout
-        return int(geometry.split("WIDTH=")[1].split()[0])
+        return resize_window(window, width, height)
+
+    def resize_dialog(self, width, height):
+        """The same for the window in front."""
+        return resize_window(
+            subprocess.run(["xdotool", "getactivewindow"], capture_output=True, text=True, check=True).stdout.strip(),
+            width, height)
 
     def root(self):
         """The program, as a screen reader finds it."""

@@ -55,7 +55,7 @@ enum Advice {
 
 extension IdentityError {
   /// Whether a sign-in may resolve the error, by its numbers.
-  package var canBeResolvedBySignIn: Bool {
+  public var canBeResolvedBySignIn: Bool {
     !mustBeResolvedByLender && stsErrorCodes.allSatisfy { Advice.beyondSignIn($0) == nil }
   }
 }

@@ -63,16 +63,8 @@ extension ClientCommand {
   /// The authority. Throws an error of code `usage` for an invalid address.
   var namedAuthority: Authority {
     get throws(Failure) {
-      var authority = Authority.default
       do throws(IdentityError) {
-        if let address = appOptions.authority ?? Settings.current.authority {
-          authority = try Authority(address)
-        }
-        // A configured tenant belongs to the configured authority, not to one of the command line.
-        if let tenant = appOptions.tenant ?? (appOptions.authority == nil ? Settings.current.tenant : nil) {
-          authority = try authority.replacingTenant(with: tenant)
-        }
-        return authority
+        return try Settings.current.signInAuthority(appOptions.authority, tenant: appOptions.tenant)
       } catch {
         throw Failure(
           "invalid_authority", error.message, code: .usage,
@@ -143,13 +135,9 @@ extension ClientCommand {
   ) throws(Failure) -> ClientConfiguration {
     try store.requireStore()
     let authority = try namedAuthority
-    var configuration = ClientConfiguration(clientID: try clientID, authority: authority)
-    // An authority outside of the known clouds is trusted only because the person named it.
-    configuration.knownAuthorities = [authority]
-    configuration.httpTimeout = .seconds(60)
+    var configuration = ClientConfiguration(
+      program: "llavero", clientID: try clientID, authority: authority, trusting: authority)
     configuration.brokerPolicy = broker
-    configuration.applicationName = "llavero"
-    configuration.applicationVersion = Library.version
     if let minimumValidity { configuration.tokenExpirationBuffer = minimumValidity }
     return configuration
   }
@@ -180,8 +168,8 @@ struct ScopeOptions: ParsableArguments {
   var namedScopes: [String] { named.flatMap(ScopeSet.list) }
 
   var scopes: [String] {
-    let scopes = named.isEmpty ? Settings.current.scopes ?? [] : namedScopes
-    return scopes.isEmpty ? ["User.Read"] : scopes
+    let scopes = namedScopes
+    return scopes.isEmpty ? Settings.current.signInScopes : scopes
   }
 }
 

@@ -221,13 +221,6 @@ extension CacheStore {
   }
 }
 
-extension TokenCacheAccessor {
-  /// Throws early if a write would fail, because the store's key is out of reach or the store cannot be made.
-  func prepareStore() async throws(CacheError) {
-    try await (store as? any SealedStore)?.open(makingStore: true)
-  }
-}
-
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Print JSON for programs.")
   var json = false

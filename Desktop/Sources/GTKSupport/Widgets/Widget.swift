@@ -76,6 +76,15 @@ open class Widget: GTKObject {
     GTKObject(retaining: UnsafeMutableRawPointer(clock)).connect("after-paint", handler)
   }
 
+  /// Calls a closure for the Escape key.
+  public func onEscape(_ handler: @escaping @MainActor () -> Void) {
+    onKey { key in
+      guard key == UInt32(GDK_KEY_Escape) else { return false }
+      handler()
+      return true
+    }
+  }
+
   /// Calls a closure for a key, before the widgets inside have it.
   ///
   /// - Parameter handler: Takes GDK's number of the key, and returns whether it was handled.

@@ -29,16 +29,19 @@ public final class Window: Widget {
     mendMnemonicNames()
   }
 
+  /// - Parameters:
+  ///   - builder: Describes the window.
+  ///   - id: Its `id` there.
+  ///   - parent: The window that it belongs to.
+  public init(_ builder: Builder, _ id: String, over parent: Window) {
+    super.init(retaining: builder.widget(id).raw)
+    set("transient-for", parent)
+    mendMnemonicNames()
+  }
+
   /// Sets the list of keyboard shortcuts for the action `win.show-help-overlay`.
   public func setShortcutsWindow(_ builder: Builder, _ id: String) {
     gtk_application_window_set_help_overlay(cast(), OpaquePointer(builder.object(id)))
-  }
-
-  /// Shows another window that belongs to this one.
-  public func present(_ builder: Builder, _ id: String) {
-    let other = builder.widget(id)
-    other.set("transient-for", self)
-    gtk_window_present(other.cast())
   }
 
   /// Whether the keyboard's focus is in a text that can be edited.

@@ -1,0 +1,151 @@
+import Configuration
+import FoundationEssentials
+import GTKSupport
+import KeychainModel
+import TokenCache
+
+/// Signs an account in, in the browser or with a code.
+@MainActor
+final class SignInWindow {
+  private let builder = Builder(Interface.signIn)
+  private let window: Window
+  private unowned let parent: KeychainWindow
+  private let request: SignInRequest
+  private let group: KeychainGroup
+  /// Whether the person has to name the app.
+  private let asksForClient: Bool
+  private var signIn: Task<Void, Never>?
+  /// What the copy button copies: a page's address, or a code.
+  private var copied = ""
+
+  /// Shows the window.
+  ///
+  /// - Parameters:
+  ///   - request: What to ask for.
+  ///   - parent: The window whose group gets the tokens.
+  ///   - closed: Called when it was closed.
+  init(_ request: SignInRequest, over parent: KeychainWindow, closed: @escaping @MainActor () -> Void) {
+    (self.request, self.parent, group) = (request, parent, parent.group)
+    let keychain = parent.keychain
+    asksForClient = request.clientID == nil && keychain.clientID == nil
+    window = Window(builder, "sign-in", over: parent.widget)
+    setText("heading", request.accountName.map { "Sign In \($0)" } ?? "Add an Account")
+    let place = "the group \(group.name) of the \(keychain.storePlace.lowercased())"
+    setText(
+      "about",
+      request.app.map { "\($0) gets new tokens. They are stored in \(place)." }
+        ?? "The tokens are stored in \(place).")
+    setText(
+      "client-help",
+      "Each app has a client ID. To register one, open the admin center. The article “Getting started” of Llavero describes "
+        + "the steps: the redirect URI is http://localhost, and public client flows are allowed.")
+    builder.widget("client-form").isVisible = asksForClient
+    builder.widget("client").set("text", parent.listing?.ownClientID ?? "")
+    builder.widget("tenant").set("text", keychain.tenant ?? "")
+    builder.widget("code").isVisible = keychain.supportsDeviceCodes
+    connect("browser") { $0.begin(.browser) }
+    connect("code") { $0.begin(.deviceCode) }
+    connect("copy") { $0.parent.clipboard.copy($0.copied) }
+    connect("cancel") { $0.cancel() }
+    window.onEscape { [weak self] in self?.leave() }
+    window.onCloseRequest { [weak self] in
+      self?.signIn?.cancel()
+      closed()
+      return true
+    }
+    showChoice()
+    window.present()
+  }
+
+  /// Closes it, which ends a sign-in.
+  func close() { window.close() }
+
+  private func begin(_ method: SignInMethod) {
+    var request = request
+    if asksForClient {
+      request.clientID = builder.widget("client").text(of: "text")
+      request.tenant = builder.widget("tenant").text(of: "text")
+    }
+    showStep("Preparing the sign-in…")
+    let (keychain, group) = (parent.keychain, group)
+    let show: @Sendable (SignInStep) async -> Void = { [weak self] in await self?.show($0) }
+    signIn = parent.finishing { [parent, weak self] in
+      do throws(Trouble) {
+        let account = try await keychain.signIn(request, by: method, into: group, showing: show)
+        parent.announce("Signed in as \(account.name).")
+        parent.reload(showing: account.id)
+        self?.window.close()
+      } catch {
+        // Its own Cancel, or another sign-in that began since.
+        if !Task.isCancelled { self?.showChoice(error.isCancellation ? nil : error) }
+      }
+    }
+  }
+
+  private func cancel() {
+    signIn?.cancel()
+    signIn = nil
+    showChoice()
+  }
+
+  private func leave() {
+    if signIn == nil { window.close() } else { cancel() }
+  }
+
+  private func showChoice(_ trouble: Trouble? = nil) {
+    signIn = nil
+    setText("error", trouble.map { "\($0.title). \($0)" } ?? "")
+    showPage("choice")
+    let first = builder.widget(asksForClient ? "client" : "browser")
+    first.setAccessibleDescription(trouble.map { "\($0.title). \($0)" } ?? "")
+    first.focus()
+  }
+
+  private func show(_ step: SignInStep) {
+    // It was cancelled meanwhile.
+    guard signIn?.isCancelled == false else { return }
+    switch step {
+    case .page(let address):
+      showStep(
+        "Sign in in the browser that opens. If none does, copy the address of the page, and open it yourself.",
+        copying: address.absoluteString, as: "Copy the _Address")
+    case .code(let code, let page, let end):
+      showStep(
+        "Open this page on any device, and enter the code. It is valid until "
+          + "\(dateText(end.timeIntervalSince1970)).",
+        copying: code, as: "C_opy the Code")
+      builder.widget("page").isVisible = true
+      builder.widget("page").set("uri", page.absoluteString)
+      builder.widget("page").set("label", printable(page.absoluteString))
+      setText("user-code", code)
+    }
+  }
+
+  private func showStep(_ text: String, copying copied: String = "", as label: String = "") {
+    setText("step", text)
+    setText("user-code", "")
+    self.copied = copied
+    let copy = builder.widget("copy")
+    copy.isVisible = !copied.isEmpty
+    copy.setMnemonicLabel(label)
+    builder.widget("page").isVisible = false
+    showPage("progress")
+    // Screen readers read the text with the button that has the focus.
+    let first = copied.isEmpty ? builder.widget("cancel") : copy
+    first.setAccessibleDescription(text)
+    first.focus()
+  }
+
+  private func showPage(_ id: String) {
+    for page in ["choice", "progress"] { builder.widget(page).isVisible = page == id }
+  }
+
+  private func setText(_ id: String, _ text: String) {
+    builder.widget(id).set("label", text)
+    builder.widget(id).isVisible = !text.isEmpty
+  }
+
+  private func connect(_ id: String, _ action: @escaping @MainActor (SignInWindow) -> Void) {
+    builder.widget(id).connect("clicked") { [weak self] in self.map(action) }
+  }
+}
