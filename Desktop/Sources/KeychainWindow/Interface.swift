@@ -398,7 +398,7 @@ enum Interface {
         <property name="title">Sign In</property>
         <property name="modal">1</property>
         <property name="default-width">420</property>
-        <property name="default-height">560</property>
+        <property name="default-height">520</property>
         <property name="width-request">300</property>
         <property name="default-widget">browser</property>
         <property name="content">
@@ -430,17 +430,11 @@ enum Interface {
                                 <property name="spacing">6</property>
                                 \(entry("client", "_Client ID"))
                                 \(entry("tenant", "_Tenant, if the app has only one"))
-                                \(text("client-help", "dim-label", "caption"))
-                                <child>
-                                  <object class="GtkLinkButton">
-                                    <property name="label">Microsoft Entra Admin Center</property>
-                                    <property name="uri">https://entra.microsoft.com</property>
-                                  </object>
-                                </child>
+                                \(text("client-help"))
                               </object>
                             </child>
-                            \(pill("browser", "Sign In in the _Browser", "suggested-action"))
-                            \(pill("code", "Use a _Device Code"))
+                            \(pill("browser", "suggested-action"))
+                            \(pill("code"))
                           </object>
                         </child>
                         <child>
@@ -448,9 +442,9 @@ enum Interface {
                             <property name="orientation">vertical</property>
                             <property name="spacing">12</property>
                             \(centered("step"))
-                            <child><object class="GtkLinkButton" id="page"/></child>
+                            \(centered("page"))
                             \(centered("user-code", "title-1", "monospace"))
-                            \(pill("copy", ""))
+                            \(pill("copy"))
                             <child>
                               <object class="GtkSpinner">
                                 <property name="spinning">1</property>
@@ -458,7 +452,7 @@ enum Interface {
                                 <accessibility><property name="label">Waiting</property></accessibility>
                               </object>
                             </child>
-                            \(pill("cancel", "_Cancel"))
+                            \(pill("cancel"))
                           </object>
                         </child>
                       </object>
@@ -488,12 +482,11 @@ enum Interface {
     """
   }
 
-  private static func pill(_ id: String, _ label: String, _ styles: String...) -> String {
+  /// A button whose label is set by code, so that it wraps.
+  private static func pill(_ id: String, _ styles: String...) -> String {
     """
     <child>
       <object class="GtkButton" id="\(id)">
-        <property name="label">\(label)</property>
-        <property name="use-underline">1</property>
         <property name="halign">center</property>
         <style><class name="pill"/>\(classes(styles))</style>
       </object>

@@ -35,18 +35,18 @@ final class SignInWindow {
       "about",
       request.app.map { "\($0) gets new tokens. They are stored in \(place)." }
         ?? "The tokens are stored in \(place).")
-    setText(
+    setMarkup(
       "client-help",
-      "Each app has a client ID. To register one, open the admin center. The article “Getting started” of Llavero describes "
-        + "the steps: the redirect URI is http://localhost, and public client flows are allowed.")
+      "Register an app in the \(Self.link("https://entra.microsoft.com", "Microsoft Entra admin center")), with the redirect "
+        + "URI http://localhost for desktop applications. Llavero’s article “Getting started” has the steps.")
     builder.widget("client-form").isVisible = asksForClient
     builder.widget("client").set("text", parent.listing?.ownClientID ?? "")
     builder.widget("tenant").set("text", keychain.tenant ?? "")
     builder.widget("code").isVisible = keychain.supportsDeviceCodes
-    connect("browser") { $0.begin(.browser) }
-    connect("code") { $0.begin(.deviceCode) }
-    connect("copy") { $0.parent.clipboard.copy($0.copied) }
-    connect("cancel") { $0.cancel() }
+    connect("browser", "Use the _Browser") { $0.begin(.browser) }
+    connect("code", "Use a _Device Code") { $0.begin(.deviceCode) }
+    connect("copy") { $0.copy() }
+    connect("cancel", "_Cancel") { $0.cancel() }
     window.onEscape { [weak self] in self?.leave() }
     window.onCloseRequest { [weak self] in
       self?.signIn?.cancel()
@@ -92,6 +92,11 @@ final class SignInWindow {
     if signIn == nil { window.close() } else { cancel() }
   }
 
+  private func copy() {
+    parent.clipboard.copy(copied)
+    builder.widget("copy").setMnemonicLabel("Copied")
+  }
+
   private func showChoice(_ trouble: Trouble? = nil) {
     signIn = nil
     setText("error", trouble.map { "\($0.title). \($0)" } ?? "")
@@ -114,21 +119,18 @@ final class SignInWindow {
         "Open this page on any device, and enter the code. It is valid until "
           + "\(dateText(end.timeIntervalSince1970)).",
         copying: code, as: "C_opy the Code")
-      builder.widget("page").isVisible = true
-      builder.widget("page").set("uri", page.absoluteString)
-      builder.widget("page").set("label", printable(page.absoluteString))
+      setMarkup("page", Self.link(page.absoluteString, printable(page.absoluteString)))
       setText("user-code", code)
     }
   }
 
   private func showStep(_ text: String, copying copied: String = "", as label: String = "") {
     setText("step", text)
-    setText("user-code", "")
+    for id in ["page", "user-code"] { setText(id, "") }
     self.copied = copied
     let copy = builder.widget("copy")
     copy.isVisible = !copied.isEmpty
     copy.setMnemonicLabel(label)
-    builder.widget("page").isVisible = false
     showPage("progress")
     // Screen readers read the text with the button that has the focus.
     let first = copied.isEmpty ? builder.widget("cancel") : copy
@@ -145,7 +147,19 @@ final class SignInWindow {
     builder.widget(id).isVisible = !text.isEmpty
   }
 
-  private func connect(_ id: String, _ action: @escaping @MainActor (SignInWindow) -> Void) {
+  private func setMarkup(_ id: String, _ text: String) {
+    builder.widget(id).set("use-markup", true)
+    setText(id, text)
+  }
+
+  private static func link(_ address: String, _ text: String) -> String {
+    "<a href=\"\(markup(address))\">\(markup(text))</a>"
+  }
+
+  private func connect(
+    _ id: String, _ label: String = "", _ action: @escaping @MainActor (SignInWindow) -> Void
+  ) {
+    builder.widget(id).setMnemonicLabel(label)
     builder.widget(id).connect("clicked") { [weak self] in self.map(action) }
   }
 }

@@ -2,10 +2,9 @@
 
 PICTURES names a directory for pictures of all pages.
 """
-import json
 import os
 
-from desktop import Desktop, key, type_text, wait
+from desktop import Desktop, enlarge_text, key, type_text
 from peers import ALICE, GROUP, PLAIN, Lab, check, configure, finish, llavero
 from sample_groups import keychain
 
@@ -36,10 +35,10 @@ def in_browser(desktop):
         picture(desktop, "empty")
         app.click("Sign In…")
         app.says("Add an Account")
-        app.wait("the focus is on the first button", lambda: app.focused() == "Sign In in the Browser")
+        app.wait("the focus is on the first button", lambda: app.focused() == "Use the Browser")
         check("a sign-in says where the tokens go", app.says(OTHER))
         fits(app, desktop, "choice")
-        app.click("Sign In in the Browser")
+        app.click("Use the Browser")
         app.says(ALICE)
         check("the account is stored in the group that is shown", "alice" in llavero("list", group=OTHER))
         check("the end is announced", app.appears(f"Signed in as {ALICE}."))
@@ -53,24 +52,22 @@ def cancelled(desktop):
     with keychain(OTHER, **IDLE_BROWSER) as app:
         app.says("No Accounts")
         key("ctrl+n")
-        app.click("Sign In in the Browser")
+        app.click("Use the Browser")
         app.says("Sign in in the browser that opens")
         app.wait("the focus is on the address", lambda: app.focused() == "Copy the Address")
         fits(app, desktop, "progress")
         app.click("Cancel")
-        app.wait("it can begin again", lambda: app.has("Sign In in the Browser"))
+        app.wait("it can begin again", lambda: app.has("Use the Browser"))
         check("one's own Cancel is no error", not any("Cancelled" in text for text in app.labels()), app.labels())
-        app.click("Sign In in the Browser")
+        app.click("Use the Browser")
         app.says("Sign in in the browser that opens")
         key("Escape")
-        app.wait("it can begin again", lambda: app.has("Sign In in the Browser"))
+        app.wait("it can begin again", lambda: app.has("Use the Browser"))
         key("Escape")
         app.wait("the dialog closes", lambda: app.find("Add an Account") is None)
         check("Escape ends the sign-in, and then closes the dialog", True)
-        key("ctrl+n")
-        app.click("Sign In in the Browser")
-        app.says("Sign in in the browser that opens")
-        app.process.terminate()
+        key("ctrl+q")
+        check("GTK reports no errors", app.ends() == 0 and app.errors() == "", app.errors())
 
 
 def with_code(lab, desktop):
@@ -78,7 +75,7 @@ def with_code(lab, desktop):
     with keychain(OTHER, **NO_CLIENT) as app:
         app.says("No Accounts")
         app.click("Add Account")
-        app.says("Each app has a client ID")
+        app.says("Register an app")
         app.wait("the focus is on the client ID", lambda: app.focused() == "Client ID")
         fits(app, desktop, "client")
         app.click("Use a Device Code")
@@ -90,6 +87,7 @@ def with_code(lab, desktop):
         app.says("Open this page on any device")
         fits(app, desktop, "code")
         app.click("Copy the Code")
+        app.appears("Copied")
         lab.tell(approveDevice={"user": "alice"})
         app.says(ALICE)
         check("a code signs in", True)
@@ -111,15 +109,36 @@ def refused(lab, desktop):
         picture(desktop, "marked-folded")
         app.click("Details…")
         app.says("Sign in again here")
-        app.click("Sign In…")
+        key("Return")
         app.says(f"Sign In {ALICE}")
-        check("the app is that of the token", not any("Each app has a client ID" in text for text in app.labels()))
-        app.click("Sign In in the Browser")
+        check("the app is that of the token", not any("Register an app" in text for text in app.labels()))
+        app.click("Use the Browser")
         app.gone("Needs a sign-in")
         check("a sign-in removes the mark, and the error", app.says("Can be renewed") and app.find("Close the message") is None)
         key("ctrl+q")
         check("GTK reports no errors", app.ends() == 0 and app.errors() == "", app.errors())
     llavero("clear", "--all", "--yes", group=OTHER)
+
+
+def large(desktop):
+    enlarge_text(2)
+    with keychain(OTHER, **NO_CLIENT) as app:
+        app.says("No Accounts")
+        key("ctrl+n")
+        app.says("Register an app")
+        fits(app, desktop, "client-huge")
+        app.tab_to("Use a Device Code")
+        app.wait("what has the focus is scrolled to", app.focus_on_screen)
+        key("Return")
+        app.says("Invalid client ID")
+        type_text(PLAIN)
+        app.click("Use a Device Code")
+        app.says("Open this page on any device")
+        fits(app, desktop, "code-huge")
+        app.tab_to("Cancel")
+        app.wait("what has the focus is scrolled to", app.focus_on_screen)
+        key("Return")
+        app.wait("it can begin again", lambda: app.has("Use a Device Code"))
 
 
 with Desktop() as desktop, Lab() as lab:
@@ -128,4 +147,5 @@ with Desktop() as desktop, Lab() as lab:
     cancelled(desktop)
     with_code(lab, desktop)
     refused(lab, desktop)
+    large(desktop)
 finish()

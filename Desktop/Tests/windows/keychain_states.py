@@ -4,10 +4,9 @@ PICTURES names a directory for pictures of all of them.
 """
 # Shows .fault("nothing to show").
 import os
-import subprocess
 from contextlib import contextmanager
 
-from desktop import Desktop, key, lock_keyring, unlock_keyring
+from desktop import Desktop, enlarge_text, key, lock_keyring, unlock_keyring
 from peers import check, finish
 from sample_groups import PEOPLE, cache, empty_bus, group, keychain, make_unreadable, plaintext_cache
 
@@ -130,12 +129,6 @@ QUESTIONS = {
     "-many": SIGN_OUT,
     "-plaintext": ("Move to Keyring…", "is then overwritten and removed", "Azure CLI"),
 }
-
-
-def enlarge_text(times):
-    """Makes the text of programs larger from now on: their default is 96 points in an inch."""
-    subprocess.run(["xprop", "-root", "-format", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER",
-                    f"Xft.dpi: {int(96 * times)}"], check=True)
 
 
 def press_enter(app, state, what, suffix=""):
