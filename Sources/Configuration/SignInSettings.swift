@@ -4,11 +4,12 @@ public import TokenCache
 
 // What a sign-in needs, alike in tool and window.
 extension Settings {
-  /// The authority to sign in at.
+  /// Returns the authority to sign in at.
   ///
   /// - Parameters:
   ///   - address: The authority's URL, which goes before that of the settings.
   ///   - tenant: Its tenant, which goes before that of the settings. That one belongs to the authority of the settings.
+  /// - Returns: The authority; without settings the default one.
   /// - Throws: ``IdentityError/Code/invalidParameter``.
   public func signInAuthority(
     _ address: String? = nil, tenant: String? = nil

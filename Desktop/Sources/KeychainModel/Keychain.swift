@@ -123,7 +123,9 @@ public final class Keychain: Sendable {
     let snapshot = try await snapshot(of: group, mayPrompt: false)
     let known = names.withLock { $0[group] ?? [:] }
     let refusals = refusals.withLock(\.self)
-    let listing = GroupListing(of: group, snapshot, known: known) { refusals[TokenPlace(group: group, id: $0)] }
+    let listing = GroupListing(of: group, snapshot, known: known) {
+      refusals[TokenPlace(group: group, id: $0)]
+    }
     let found = Dictionary(listing.accounts.map { ($0.id, $0.title) }) { first, _ in first }
     names.withLock { $0[group] = known.merging(found) { _, new in new } }
     return listing

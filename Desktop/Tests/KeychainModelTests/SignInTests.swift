@@ -25,7 +25,8 @@ struct SignInTests {
   }
 
   private func keychain(_ lab: LabServer, _ settings: [String: String] = [:]) -> Keychain {
-    let browser = URL(filePath: #filePath).appending(path: "../../../../Tests/interop/browser.py").standardized
+    let browser = URL(filePath: #filePath).appending(path: "../../../../Tests/interop/browser.py")
+      .standardized
     let command = "env LAB_CA_BUNDLE=\(lab.caBundle) BROWSER_USER=alice python3 \(browser.path)"
     let own = ["BROWSER": command, "LLAVERO_BROKER": "off", "PATH": "/usr/bin:/bin"]
     return Keychain(
@@ -41,7 +42,9 @@ struct SignInTests {
       let keychain = keychain(lab)
       let other = try KeychainGroup("org.example.other")
       let pages = Steps()
-      let signedIn = try await keychain.signIn(SignInRequest(), by: .browser, into: other) { await pages.add($0) }
+      let signedIn = try await keychain.signIn(SignInRequest(), by: .browser, into: other) {
+        await pages.add($0)
+      }
       #expect(signedIn.name == Self.alice)
       #expect(await pages.descriptions == ["page"])
       #expect(try await keychain.listing(of: group).accounts.isEmpty)
