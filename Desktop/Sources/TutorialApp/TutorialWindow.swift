@@ -7,6 +7,8 @@ final class TutorialWindow {
   let signOutButton = Button("Sign Out")
   let cancelButton = Button("Cancel")
   let usernameLabel = Label("No account is signed in")
+  /// Shown for several accounts.
+  let accountChoice = DropDown(name: "Account")
   /// The running operation or its outcome.
   let statusLabel = Label()
   let spinner = Spinner()
@@ -22,9 +24,14 @@ final class TutorialWindow {
     status.append(statusLabel)
     status.append(spinner)
 
+    accountChoice.isVisible = false
     callGraphButton.addStyle("suggested-action")
+    // In two rows, for narrow windows.
     let buttons = Box(.horizontal, spacing: 9)
-    for button in [callGraphButton, signOutButton, cancelButton] { buttons.append(button) }
+    for button in [signOutButton, cancelButton] {
+      button.expand(horizontally: true)
+      buttons.append(button)
+    }
 
     loggingText.setAccessibleName("Log")
     let log = ScrolledWindow(loggingText)
@@ -34,7 +41,9 @@ final class TutorialWindow {
 
     let content = Box(.vertical, spacing: 15)
     content.setMargin(18)
-    for widget in [usernameLabel, status, buttons, log] { content.append(widget) }
+    for widget in [usernameLabel, accountChoice, status, callGraphButton, buttons, log] {
+      content.append(widget)
+    }
     window.append(content)
   }
 }

@@ -17,6 +17,7 @@ final class ViewController {
   private var applicationContext: MSALPublicClientApplication?
   private var webViewParameters: MSALWebviewParameters?
   private var currentAccount: MSALAccount?
+  private var accounts: [MSALAccount] = []
   private let views: TutorialWindow
   /// The running operation that can be cancelled.
   private var task: Task<Void, Never>?
@@ -29,6 +30,8 @@ final class ViewController {
     views.callGraphButton.onClick { [weak self] in self?.callGraphAPI() }
     views.signOutButton.onClick { [weak self] in self?.signOut() }
     views.cancelButton.onClick { [weak self] in self?.cancel() }
+    views.accountChoice.onSelect { [weak self] in self?.chooseAccount() }
+    views.window.onEscape { [weak self] in self?.cancel() }
     views.window.onCloseRequest { [weak self] in
       self?.cancel()
       return true
@@ -86,7 +89,8 @@ final class ViewController {
           self.finish(text: "Couldn't sign out: \((error as NSError).localizedDescription)")
           return
         }
-        self.updateCurrentAccount(account: nil)
+        self.accounts.removeAll { $0.identifier == account.identifier }
+        self.updateCurrentAccount(account: self.accounts.first)
         self.finish(text: "Sign out completed successfully.")
       }
     }
@@ -101,14 +105,18 @@ final class ViewController {
     guard let applicationContext else { return }
     begin("Reading the keyring.")
 
-    let msalParameters = MSALParameters()
+    let msalParameters = MSALAccountEnumerationParameters()
     msalParameters.completionBlockQueue = DispatchQueue.main
-    applicationContext.getCurrentAccount(with: msalParameters) { (currentAccount, previousAccount, error) in
+    applicationContext.accountsFromDevice(for: msalParameters) { (accounts, error) in
       DispatchQueue.main.async {
         if let error {
           self.finish(text: "Couldn't query the current account: \((error as NSError).localizedDescription)")
           return
         }
+        self.accounts = accounts ?? []
+        // The first of several, until the user chooses another.
+        let current = self.currentAccount?.identifier
+        let currentAccount = self.accounts.first { $0.identifier == current } ?? self.accounts.first
         self.updateCurrentAccount(account: currentAccount)
         if let completion {
           completion(currentAccount)
@@ -136,6 +144,8 @@ final class ViewController {
           return
         }
         self.updateLogging(text: "Access token acquired.")
+        self.accounts.removeAll { $0.identifier == result.account.identifier }
+        self.accounts.append(result.account)
         self.updateCurrentAccount(account: result.account)
         self.getContentWithToken(result)
       }
@@ -177,13 +187,20 @@ final class ViewController {
         request.headerFields[.authorization] = result.authorizationHeader
         let transport = try SoupHTTPTransport(environment: environment)
         let response = try await transport.send(HTTPTransportRequest(request))
-        let object = try JSONSerialization.jsonObject(with: response.body)
+        let status = response.head.status
+        let object = try? JSONSerialization.jsonObject(with: response.body)
+        guard status.kind == .successful, let object else {
+          let error = (object as? [String: Any])?["error"] as? [String: Any]
+          let reason = error?["message"] as? String ?? status.reasonPhrase
+          finish(text: "Microsoft Graph responded with status \(status.code): \(reason)")
+          return
+        }
         let pretty = try JSONSerialization.data(
           withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
         updateLogging(text: "Result from Graph: \(String(decoding: pretty, as: UTF8.self))")
-        finish(status: "Microsoft Graph responded with status \(response.head.status.code).")
+        finish(status: "Microsoft Graph responded with status \(status.code).")
       } catch {
-        finish(text: "Couldn't get Graph's response: \(error)")
+        finish(text: "Couldn't get Graph's response: \((error as NSError).localizedDescription)")
       }
     }
   }
@@ -194,7 +211,9 @@ final class ViewController {
     views.spinner.isSpinning = true
     views.callGraphButton.isSensitive = false
     views.signOutButton.isSensitive = false
+    views.accountChoice.isSensitive = false
     views.cancelButton.isSensitive = canBeCancelled
+    if canBeCancelled { views.cancelButton.focus() }
   }
 
   /// Shows the outcome.
@@ -203,7 +222,9 @@ final class ViewController {
     views.spinner.isSpinning = false
     views.callGraphButton.isSensitive = applicationContext != nil
     views.signOutButton.isSensitive = currentAccount != nil
+    views.accountChoice.isSensitive = true
     views.cancelButton.isSensitive = false
+    views.callGraphButton.focus()
   }
 
   private func finish(text: String) {
@@ -214,7 +235,20 @@ final class ViewController {
   private func updateCurrentAccount(account: MSALAccount?) {
     currentAccount = account
     views.usernameLabel.text =
-      account.map { "Signed in as \($0.username ?? "an unnamed account")" } ?? "No account is signed in"
+      account.map { "Signed in as \(name(of: $0))" } ?? "No account is signed in"
+    views.accountChoice.items = accounts.map(name)
+    views.accountChoice.selected = account.map(name)
+    views.accountChoice.isVisible = accounts.count > 1
+  }
+
+  private func chooseAccount() {
+    let chosen = accounts.first { name(of: $0) == views.accountChoice.selected }
+    if let chosen, chosen.identifier != currentAccount?.identifier { updateCurrentAccount(account: chosen) }
+    finish(status: "")
+  }
+
+  private func name(of account: MSALAccount) -> String {
+    account.username ?? "an unnamed account"
   }
 
   /// Appends to the log, from any thread.

@@ -2,11 +2,12 @@
 import os
 import subprocess
 
-from desktop import Desktop, Program, lock_keyring, unlock_keyring, wait
-from peers import ALICE, Lab, check, configure, finish, secrets
+from desktop import Desktop, Program, enlarge_text, key, lock_keyring, unlock_keyring, wait
+from peers import ALICE, Lab, check, configure, finish, llavero, secrets
 
 GROUP = "com.example.office"
 CALL, SIGN_OUT, CANCEL, LOG = "Call Microsoft Graph API", "Sign Out", "Cancel", "Log"
+BOB = "bob@contoso.test"
 # A browser that never finishes the sign-in.
 IDLE_BROWSER = {"BROWSER": "true"}
 PICTURES = os.environ.get("PICTURES")
@@ -77,6 +78,64 @@ def story(lab, desktop):
         app.says("Sign out completed")
         ready(app)
         close(app, "it ends")
+
+
+def by_keys():
+    with Program("TutorialApp", **IDLE_BROWSER) as app:
+        app.wait("the focus is at the start", lambda: app.focused() == CALL)
+        key("Return")
+        app.says("Sign in in the browser")
+        app.wait("the focus is on Cancel", lambda: app.focused() == CANCEL)
+        key("Escape")
+        app.reads(LOG, "Could not acquire a token")
+        ready(app)
+        app.wait("the focus is back", lambda: app.focused() == CALL)
+        check("keys start and cancel a sign-in", True)
+        close(app, "it ends")
+
+
+def several_accounts(lab, desktop):
+    for user in ["bob", "alice"]:
+        os.environ["BROWSER_USER"] = user
+        llavero("login", group=GROUP)
+    with Program("TutorialApp") as app:
+        app.says(f"Signed in as {ALICE}")
+        ready(app)
+        picture(desktop, "tutorial-app-accounts")
+        app.tab_to(f"Account: {ALICE}")
+        key("space")
+        app.appears(BOB, "list item")
+        key("Down")
+        key("Return")
+        app.says(f"Signed in as {BOB}")
+        check("of several accounts the first is taken, and the others are offered", True)
+        app.click(CALL)
+        log = app.reads(LOG, '"userPrincipalName"')
+        check("the chosen one is used", f'"{BOB}"' in log, log)
+        ready(app)
+        width = app.resize(360, 600)
+        check("it fits into 360 pixels", width == 360, width)
+        picture(desktop, "tutorial-app-folded")
+        lab.tell(fault={"target": "graph", "status": 404, "body": '{"error": {"code": "x", "message": "No such user."}}'})
+        app.click(CALL)
+        text = app.says("Microsoft Graph responded with status 404")
+        check("Graph's error is shown in its words", text.endswith(": No such user."), text)
+        ready(app)
+        app.click(SIGN_OUT)
+        app.says(f"Signed in as {ALICE}")
+        ready(app)
+        check("after the sign-out of one, the other is the current one", not any(BOB in text for text in app.labels()))
+        app.click(SIGN_OUT)
+        app.says("No account is signed in")
+        ready(app)
+        close(app, "it ends")
+    enlarge_text(2)
+    with Program("TutorialApp") as app:
+        ready(app)
+        width = app.resize(360, 600)
+        check("it fits into 360 pixels with text of 2", width == 360, width)
+        picture(desktop, "tutorial-app-huge")
+    enlarge_text(1)
 
 
 def cancelled():
@@ -194,6 +253,8 @@ with Desktop() as desktop, Lab() as lab:
     no_display()
     no_settings()
     story(lab, desktop)
+    by_keys()
+    several_accounts(lab, desktop)
     cancelled()
     server_hangs(lab)
     keyring_is_locked()

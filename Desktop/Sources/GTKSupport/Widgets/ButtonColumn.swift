@@ -23,6 +23,7 @@ public final class ButtonColumn: Widget {
       button.addStyle("pill")
       gtk_widget_set_halign(button.cast(), GTK_ALIGN_CENTER)
       if let text = gtk_button_get_child(button.cast()) {
+        gtk_label_set_wrap(OpaquePointer(text), 0)
         gtk_label_set_ellipsize(OpaquePointer(text), PANGO_ELLIPSIZE_MIDDLE)
       }
       button.onClick { [weak self] in self?.handler(label) }

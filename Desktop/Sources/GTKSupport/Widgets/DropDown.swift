@@ -5,6 +5,11 @@ public final class DropDown: Widget {
   private var isChanging = false
   private let name: String
 
+  /// - Parameter name: What is selected, for screen readers.
+  public convenience init(name: String) {
+    self.init(Widget(taking: gtk_drop_down_new(nil, nil)), name: name)
+  }
+
   /// - Parameters:
   ///   - widget: A `GtkDropDown` of a description.
   ///   - name: What is selected, for screen readers.

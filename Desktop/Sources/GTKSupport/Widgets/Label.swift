@@ -7,6 +7,7 @@ public final class Label: Widget {
     super.init(taking: gtk_label_new(text))
     gtk_label_set_xalign(opaque, 0)
     gtk_label_set_wrap(opaque, 1)
+    gtk_label_set_wrap_mode(opaque, PANGO_WRAP_WORD_CHAR)
   }
 
   /// - Parameter text: The text, as a dialog has it.
