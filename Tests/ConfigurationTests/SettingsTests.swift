@@ -21,6 +21,18 @@ struct SettingsTests {
     #expect(both.scopes == ["Mail.Read", "Files.Read"])
   }
 
+  @Test func `A sign-in's tenant is that of its authority`() throws {
+    let file = try settings("authority = https://login.microsoftonline.us/common\ntenant = contoso.com")
+    #expect(try file.signInAuthority().description == "https://login.microsoftonline.us/contoso.com")
+    #expect(try file.signInAuthority(tenant: "t").description == "https://login.microsoftonline.us/t")
+    let other = "https://login.microsoftonline.com/common"
+    #expect(try file.signInAuthority(other).description == other)
+    #expect(try file.signInAuthority(other, tenant: "t").description == "https://login.microsoftonline.com/t")
+    #expect(try settings("").signInAuthority() == .default)
+    #expect(try settings("").signInScopes == ["User.Read"])
+    #expect(try settings("scope = Mail.Read").signInScopes == ["Mail.Read"])
+  }
+
   @Test func `White space around a value does not count`() throws {
     let file = try settings("store =  keyring \nclient = abc \t\nbroker = off\r", ["LLAVERO_TENANT": " \t"])
     #expect((file.store.address, file.clientID, file.tenant, file.broker) == (.keyring, "abc", nil, .off))
