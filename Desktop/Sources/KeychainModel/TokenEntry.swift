@@ -27,6 +27,8 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public let scopes: [String]
   /// Until when the token serves while the token service is down.
   public let extendedExpiresOn: Date?
+  /// The claims that it was requested with, in JSON.
+  private let claims: String?
   /// Whether it is an access token that a call for a bearer token can return.
   let serves: Bool
   /// Whether the account has a record, and a refresh token that the client may use and no server has refused.
@@ -42,6 +44,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     summary = RecordSummary(section, key: key, credential)
     tenantID = section == .refreshToken ? nil : credential.realm
     scopes = ScopeSet.list(credential.target ?? "")
+    claims = credential.requestedClaims
     title = section == .accessToken && !scopes.isEmpty ? printable(KnownNames.api(of: scopes)) : kind
     let isAccessToken = section == .accessToken && credential.credentialType.section == .accessToken
     extendedExpiresOn = isAccessToken ? credential.extendedExpiresOn : nil
@@ -76,7 +79,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   }
   /// The family of clients that may use a refresh token.
   public var familyID: String? { summary.familyId }
-  var expiresOn: Date? { summary.expiresOn }
+  public var expiresOn: Date? { summary.expiresOn }
 
   /// Whether it is an access token that a call can return.
   func serves(at now: Date) -> Bool { serves && expiresOn.map { $0 > now } ?? false }
@@ -86,13 +89,17 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     expiresOn.map { TimeLeft(until: $0, from: summary.cachedAt, at: now) }
   }
 
-  /// What else is known of it, line by line.
+  /// What else is known of it. A value may have several lines.
   public var details: [(name: String, value: String)] {
-    let all: [(String, String?)] = [
-      ("Kind", kind == title ? nil : kind), ("Scopes", scopes.isEmpty ? nil : scopes.joined(separator: " ")),
-      ("Tenant", tenantID), ("Client ID", clientID), ("Family", familyID), ("Cloud", environment),
+    let all: [(String, [String?])] = [
+      ("Kind", [kind == title ? nil : kind]), ("Scopes", scopes), ("Tenant", [tenantID]),
+      ("Client ID", [clientID]), ("Family", [familyID]), ("Cloud", [environment]),
+      ("Account ID", [homeAccountID]), ("Requested claims", [claims]),
     ]
-    return all.compactMap { name, value in value.map { (name, printable($0)) } }
+    return all.compactMap { name, values in
+      let lines = values.compactMap(\.self).map { printable($0) }
+      return lines.isEmpty ? nil : (name, lines.joined(separator: "\n"))
+    }
   }
 
   /// Whether it can be renewed, in words.

@@ -5,7 +5,7 @@ enum Interface {
       <menu id="menu">
         <section>
           <item><attribute name="label">_Add Account…</attribute><attribute name="action">win.add</attribute></item>
-          <item><attribute name="label">_Reload</attribute><attribute name="action">win.refresh</attribute></item>
+          <item><attribute name="label">_Reload</attribute><attribute name="accel">F5</attribute><attribute name="action">win.refresh</attribute></item>
           <item><attribute name="label">_Check Setup</attribute><attribute name="action">win.doctor</attribute></item>
         </section>
         <section>
@@ -42,14 +42,6 @@ enum Interface {
                                 <property name="icon-name">system-search-symbolic</property>
                                 <property name="tooltip-text">Search (Ctrl+F)</property>
                                 <accessibility><property name="label">Search</property></accessibility>
-                              </object>
-                            </child>
-                            <child type="start">
-                              <object class="GtkButton" id="add">
-                                <property name="icon-name">list-add-symbolic</property>
-                                <property name="tooltip-text">Add Account (Ctrl+N)</property>
-                                <property name="action-name">win.add</property>
-                                <accessibility><property name="label">Add Account</property></accessibility>
                               </object>
                             </child>
                             <child type="end">
@@ -96,6 +88,14 @@ enum Interface {
                                 <child>
                                   <object class="GtkDropDown" id="groups">
                                     <property name="hexpand">1</property>
+                                  </object>
+                                </child>
+                                <child>
+                                  <object class="GtkButton" id="add">
+                                    <property name="icon-name">list-add-symbolic</property>
+                                    <property name="tooltip-text">Add Account (Ctrl+N)</property>
+                                    <property name="action-name">win.add</property>
+                                    <accessibility><property name="label">Add Account</property></accessibility>
                                   </object>
                                 </child>
                               </object>
@@ -362,10 +362,39 @@ enum Interface {
           <object class="GtkExpander" id="expander">
             <property name="label">Details</property>
             <accessibility><property name="label">Details</property></accessibility>
-            \(text("details", "caption", "dim-label", "details"))
+            <child>
+              <object class="GtkListBox" id="details">
+                <property name="selection-mode">none</property>
+                <accessibility><property name="label">Details</property></accessibility>
+                <style><class name="details"/></style>
+              </object>
+            </child>
             <style><class name="caption"/></style>
           </object>
         </child>
+      </object>
+    </interface>
+    """
+
+  static let detailRow = """
+    <interface>
+      <object class="GtkListBoxRow" id="row">
+        <property name="activatable">0</property>
+        <property name="focusable">0</property>
+        <property name="child">
+          <object class="GtkBox">
+            <property name="spacing">6</property>
+            <child>
+              <object class="GtkBox">
+                <property name="orientation">vertical</property>
+                <property name="hexpand">1</property>
+                \(text("name", "caption-heading"))
+                \(text("value"))
+              </object>
+            </child>
+            \(iconButton("copy", "edit-copy-symbolic", "Copy"))
+          </object>
+        </property>
       </object>
     </interface>
     """
@@ -560,7 +589,8 @@ enum Interface {
     .account { padding: 8px 6px; }
     .token { padding: 14px 16px; }
     .sign-in { padding: 12px 18px 24px 18px; }
-    .details { margin-top: 6px; }
+    .details, .details > row { background: none; }
+    .details > row { padding: 3px 0; }
     .secret { padding: 8px 10px; border-radius: 8px; background: alpha(currentColor, 0.07); }
     progressbar.low > trough > progress { background-color: @warning_color; }
     .banner { padding: 10px 14px; background: alpha(@warning_bg_color, 0.25); }

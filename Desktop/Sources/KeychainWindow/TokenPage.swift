@@ -78,6 +78,12 @@ final class TokenPage {
     }
   }
 
+  /// Copies what is not secret.
+  func copy(_ detail: String) {
+    clipboard.copy(detail)
+    window.announce("Copied.")
+  }
+
   func renew(_ token: TokenEntry) {
     let place = place(of: token)
     states[place, default: State()].renewal = window.finishing { [window] in

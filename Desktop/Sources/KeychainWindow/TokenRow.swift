@@ -7,13 +7,13 @@ import KeychainModel
 final class TokenRow: Row {
   private let builder = Builder(Interface.tokenRow)
   private unowned let page: TokenPage
+  private lazy var details = ListBox(builder.widget("details"))
+  private var shownDetails: [(name: String, value: String)] = []
   private var token: TokenEntry?
 
   init(page: TokenPage) {
     self.page = page
     super.init(retaining: builder.widget("row").raw)
-    // Not the token: a selection, or the label's own "Copy", would stay, and clipboard managers would record it.
-    builder.widget("details").set("selectable", true)
     builder.widget("expander").connect("notify::expanded") { [weak self] in self?.showDetails() }
     button("renew") { page, token in page.renew(token) }
     button("cancel") { page, token in page.cancelRenewal(of: token) }
@@ -53,8 +53,21 @@ final class TokenRow: Row {
   /// In a closed expander nothing is visible: Tab would move the focus there with GTK 4.8, and stay.
   private func showDetails() {
     let isOpen = builder.widget("expander").flag(of: "expanded")
-    let lines = token?.details.map { "\($0.name): \($0.value)" } ?? []
-    setText("details", isOpen ? lines.joined(separator: "\n") : "")
+    let expiry = token?.expiresOn.map { [("Expires", dateText($0.timeIntervalSince1970))] } ?? []
+    let wanted = isOpen ? expiry + (token?.details ?? []) : []
+    guard !wanted.elementsEqual(shownDetails, by: ==) else { return }
+    shownDetails = wanted
+    details.rows = wanted.map(detailRow)
+  }
+
+  private func detailRow(name: String, value: String) -> Widget {
+    let builder = Builder(Interface.detailRow)
+    builder.widget("name").set("label", name)
+    builder.widget("value").set("label", value)
+    let copy = builder.widget("copy")
+    copy.setAccessibleName("Copy \(name)")
+    copy.connect("clicked") { [weak page] in page?.copy(value) }
+    return builder.widget("row")
   }
 
   override var accessibleName: String {

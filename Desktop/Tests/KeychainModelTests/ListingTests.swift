@@ -76,6 +76,7 @@ struct ListingTests {
       token.details.map { "\($0.name): \($0.value)" } == [
         "Kind: Access token", "Scopes: User.Read", "Tenant: contoso",
         "Client ID: \(token.clientID ?? "")", "Cloud: login.microsoftonline.com",
+        "Account ID: \(SampleGroup.alice)",
       ])
     #expect(try await sample.listing().accounts(matching: "azure cli graph").count == 1)
   }
