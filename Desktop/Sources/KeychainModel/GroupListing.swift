@@ -26,11 +26,40 @@ public struct GroupListing: Sendable, Hashable {
     accounts.lazy.flatMap(\.clientIDs).first { KnownNames.app($0) == nil }
   }
 
-  /// The accounts that have every word of a text somewhere: in a name, an id, a tenant, a client or a scope.
-  public func accounts(matching text: String) -> [AccountEntry] {
-    let words = text.lowercased().split(separator: " ")
-    guard !words.isEmpty else { return accounts }
-    return accounts.filter { account in words.allSatisfy { account.searchText.contains($0) } }
+  /// The accounts that a search finds.
+  public func accounts(_ search: Search) -> [AccountEntry] {
+    accounts.filter { account in
+      let isFound = search.words.allSatisfy { word in
+        account.searchText.contains(word) || account.tokens.contains { $0.searchText.contains(word) }
+      }
+      guard isFound else { return false }
+      switch search.filter {
+      case .all: return true
+      case .expired: return account.tokens.contains { $0.isExpired(at: search.now) }
+      case .needsSignIn: return account.requiredSignIn(at: search.now) != nil
+      }
+    }
+  }
+}
+
+/// What a list shows.
+public struct Search: Sendable {
+  /// The accounts and tokens of a list.
+  public enum Filter: Sendable, CaseIterable {
+    case all, expired, needsSignIn
+  }
+
+  let words: [String]
+  let filter: Filter
+  let now: Date
+
+  /// - Parameters:
+  ///   - text: Every word of it is somewhere: in a name, an id, a tenant, a client or a scope.
+  ///   - filter: The accounts and tokens to show.
+  ///   - now: The time.
+  public init(_ text: String = "", filter: Filter = .all, at now: Date = Date()) {
+    words = text.lowercased().split(separator: " ").map(String.init)
+    (self.filter, self.now) = (filter, now)
   }
 }
 
@@ -46,7 +75,7 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   public let tokens: [TokenEntry]
   private let hasRecord: Bool
 
-  /// Everything to search in, in lower case.
+  /// What to search in besides the tokens, in lower case.
   let searchText: String
 
   init(id: String, account: Account?, tokens: [TokenEntry]) {
@@ -63,10 +92,17 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
     let names = account?.tenantProfiles.flatMap { [$0.username, $0.name] } ?? []
     let fields =
       [id, title, subtitle, environment].compactMap(\.self) + tenantIDs + names.compactMap(\.self)
-      + tokens.flatMap {
-        [$0.kind, $0.title, $0.clientID ?? "", $0.app ?? "", $0.tenantID ?? ""] + $0.scopes
-      }
     searchText = fields.joined(separator: "\n").lowercased()
+  }
+
+  /// The tokens that a search finds. All of them where it finds the account alone.
+  public func tokens(_ search: Search) -> [TokenEntry] {
+    let words = search.words.filter { !searchText.contains($0) }
+    let found = tokens.filter { token in
+      (search.filter != .expired || token.isExpired(at: search.now))
+        && words.allSatisfy { token.searchText.contains($0) }
+    }
+    return found.isEmpty ? tokens : found
   }
 
   /// The clients that have tokens of the account, in the order of their ids.

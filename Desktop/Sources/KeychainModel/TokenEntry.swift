@@ -34,6 +34,8 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// Whether the account has a record, and a refresh token that the client may use and no server has refused.
   public let isRenewable: Bool
   private let refusal: Refusal?
+  /// Everything to search in, in lower case.
+  let searchText: String
 
   init(
     _ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool,
@@ -51,6 +53,9 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     serves = AccessToken(credential)?.serves() ?? false
     self.isRenewable = isRenewable && serves && refusal == nil
     self.refusal = refusal
+    let app = credential.clientID.flatMap(KnownNames.app)
+    let fields = [kind, title, credential.clientID, app, tenantID].compactMap(\.self) + scopes
+    searchText = fields.joined(separator: "\n").lowercased()
   }
 
   /// The sign-in that it needs because a renewal was refused.
@@ -83,6 +88,8 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
 
   /// Whether it is an access token that a call can return.
   func serves(at now: Date) -> Bool { serves && expiresOn.map { $0 > now } ?? false }
+
+  func isExpired(at now: Date) -> Bool { expiresOn.map { $0 <= now } ?? false }
 
   /// How much of its time is left; `nil` where that is unknown.
   public func timeLeft(at now: Date) -> TimeLeft? {

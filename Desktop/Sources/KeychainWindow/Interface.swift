@@ -73,6 +73,15 @@ enum Interface {
                         <child>
                           <object class="AdwClamp">
                             <property name="maximum-size">400</property>
+                            <property name="visible" bind-source="search-button" bind-property="active" bind-flags="sync-create">0</property>
+                            <property name="child">
+                              <object class="GtkDropDown" id="filter"><style><class name="group"/></style></object>
+                            </property>
+                          </object>
+                        </child>
+                        <child>
+                          <object class="AdwClamp">
+                            <property name="maximum-size">400</property>
                             <property name="child">
                               <object class="GtkBox">
                                 <property name="spacing">12</property>

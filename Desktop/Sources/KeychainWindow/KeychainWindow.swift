@@ -20,6 +20,7 @@ public final class KeychainWindow {
   private let bannerBuilder = Builder(Interface.banners)
   let clipboard: Clipboard
   private let groupChoice: DropDown
+  private let filterChoice: DropDown
   /// Shows other groups, which have accounts.
   private lazy var statusGroups = ButtonColumn(builder.widget("status-groups")) { [weak self] in
     self?.changeGroup(to: $0)
@@ -74,6 +75,9 @@ public final class KeychainWindow {
     widget = Window(application, builder, "window")
     clipboard = Clipboard(of: widget)
     groupChoice = DropDown(builder.widget("groups"), name: "Group")
+    filterChoice = DropDown(builder.widget("filter"), name: "Show")
+    filterChoice.items = Search.Filter.allCases.map(Self.label)
+    filterChoice.selected = Self.label(of: .all)
     widget.loadStyle(Interface.style)
     builder.widget("accounts-scroll").set("child", accounts)
     accounts.addStyle("navigation-sidebar")
@@ -241,11 +245,16 @@ public final class KeychainWindow {
 extension KeychainWindow {
   private var selectedAccount: AccountEntry? { accounts.selected.flatMap { entries[$0] } }
 
+  private var search: Search {
+    let filter = Search.Filter.allCases.first { Self.label(of: $0) == filterChoice.selected }
+    return Search(builder.widget("search").text(of: "text"), filter: filter ?? .all)
+  }
+
   private func show() {
     groupChoice.items = (groups.isEmpty ? [group] : groups).map(\.name)
     groupChoice.selected = group.name
-    let text = builder.widget("search").text(of: "text")
-    let found = listing?.accounts(matching: text) ?? []
+    let search = search
+    let found = listing?.accounts(search) ?? []
     accounts.show(found.map(\.id))
     if plaintext.caches.isEmpty { isPlaintextShown = false }
     if let id = wanted, entries[id] != nil {
@@ -256,7 +265,11 @@ extension KeychainWindow {
     let hasAccounts = listing?.accounts.isEmpty == false
     if found.isEmpty {
       if hasAccounts {
-        showStatus("edit-find-symbolic", Trouble("No Results", "No account or token has “\(text)”."))
+        let text = builder.widget("search").text(of: "text")
+        let isFiltered = filterChoice.selected != Self.label(of: .all)
+        let reason =
+          isFiltered ? "No account or token matches the search." : "No account or token has “\(text)”."
+        showStatus("edit-find-symbolic", Trouble("No Results", reason))
       } else {
         showState()
       }
@@ -297,7 +310,7 @@ extension KeychainWindow {
 
   private func showContent() {
     let account = isPlaintextShown ? nil : selectedAccount
-    tokens.show(account)
+    tokens.show(account, search)
     let title = builder.widget("title")
     title.set("title", isPlaintextShown ? "Plaintext Tokens" : account?.title ?? "")
     title.set("subtitle", account?.subtitle ?? "")
@@ -354,6 +367,14 @@ extension KeychainWindow {
     bannerBuilder.widget("plaintext-bar").isVisible = count > 0 && !isPlaintextShown
   }
 
+  private static func label(of filter: Search.Filter) -> String {
+    switch filter {
+    case .all: "All"
+    case .expired: "Expired"
+    case .needsSignIn: "Needs a sign-in"
+    }
+  }
+
   private static func label(of help: Trouble.Help) -> String {
     switch help {
     case .unlock: "_Unlock"
@@ -373,6 +394,14 @@ extension KeychainWindow {
     }
     accounts.connect("activate") { [weak self] in self?.goForward() }
     builder.widget("search").connect("search-changed") { [weak self] in self?.show() }
+    builder.widget("search").onDown { [weak self] in self?.accounts.focus() }
+    builder.widget("search-button").connect("toggled") { [weak self] in
+      // Closing the search shows everything again.
+      guard let self, !builder.widget("search-button").flag(of: "active") else { return }
+      filterChoice.selected = Self.label(of: .all)
+      show()
+    }
+    filterChoice.onSelect { [weak self] in self?.show() }
     groupChoice.onSelect { [weak self] in self?.changeGroup(to: self?.groupChoice.selected) }
     for signal in ["notify::folded", "notify::visible-child"] {
       builder.widget("leaflet").connect(signal) { [weak self] in self?.showPanes() }

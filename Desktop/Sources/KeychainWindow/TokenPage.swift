@@ -39,7 +39,8 @@ final class TokenPage {
     list.setAccessibleName("Tokens")
   }
 
-  func show(_ entry: AccountEntry?) {
+  /// Shows those tokens of an account that a search finds.
+  func show(_ entry: AccountEntry?, _ search: Search) {
     if self.entry?.id != entry?.id {
       hideAll()
     } else if self.entry != entry {
@@ -47,7 +48,7 @@ final class TokenPage {
       hideSecrets()
     }
     self.entry = entry
-    let entries = (entry?.tokens ?? []).map { ("\($0.id.section.rawValue) \($0.id.key)", $0) }
+    let entries = (entry?.tokens(search) ?? []).map { ("\($0.id.section.rawValue) \($0.id.key)", $0) }
     tokens = Dictionary(entries) { first, _ in first }
     list.show(entries.map(\.0))
   }

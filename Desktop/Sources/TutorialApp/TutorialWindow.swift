@@ -44,6 +44,9 @@ final class TutorialWindow {
     for widget in [usernameLabel, accountChoice, status, callGraphButton, buttons, log] {
       content.append(widget)
     }
-    window.append(content)
+    // Texts wrap in a narrow window, and scroll in one that is low, too.
+    let page = ScrolledWindow(content)
+    page.scrollsVerticallyOnly()
+    window.append(page)
   }
 }

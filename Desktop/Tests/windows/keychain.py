@@ -89,6 +89,8 @@ def listing(desktop):
                       re.fullmatch(r"\d+ \w+ \d{4}, \d\d:\d\d", shown[shown.index("Expires") + 1]), shown)
                 app.click("Copy Account ID")
                 app.says("Copied.")
+                app.click("Dismiss")
+                app.gone("Copied.")
                 check("each detail can be copied", wait("the clipboard", lambda: clipboard()[1]) == f"alice.{TENANT}", clipboard())
                 check("no token is shown", not any("opaque-" in text for text in shown), shown)
                 named = [widget for widget in app.widgets() if "button" in widget.get_role_name()]
@@ -258,6 +260,35 @@ def keyboard():
         check("a key shows the shortcuts", True)
         key("ctrl+q")
         check("a key ends the program", app.ends() == 0, app.errors())
+
+
+def search():
+    with group("org.example.search") as name, keychain(name) as app:
+        app.says("alice@contoso.com")
+        key("ctrl+f")
+        type_text("boris files")
+        app.gone("alice@contoso.com")
+        app.wait("the account is shown", lambda: SCOPES[2] in app.labels())
+        check("a search finds tokens", "Azure Resource Manager" not in app.labels(), app.labels())
+        key("Down")
+        app.wait("Down leads to what is found", lambda: "boris" in app.focused())
+        # Closes the search.
+        app.click("Search")
+        app.says("alice@contoso.com")
+        app.click("Search")
+        app.tab_to("Show: All")
+        key("space")
+        key("Down")
+        key("Return")
+        app.appears("Show: Expired")
+        app.gone("minutes left")
+        check("a filter shows what has expired", app.says("Expired 2 hours ago"))
+        key("space")
+        key("Down")
+        key("Return")
+        check("without a match it says so", app.says("No account or token matches the search"))
+        app.click("Search")
+        check("with the search its filter ends", app.says("minutes left"))
 
 
 def plaintext():
@@ -519,8 +550,8 @@ def metadata():
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
-CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, plaintext, renewal,
-          hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
+CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, plaintext,
+          renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
 
 metadata()
 with Desktop() as desktop:

@@ -30,7 +30,7 @@ public final class ScrolledWindow: Widget {
   }
 
   /// Lets it scroll vertically alone, and be as high as its child where there is space.
-  func scrollsVerticallyOnly() {
+  public func scrollsVerticallyOnly() {
     gtk_scrolled_window_set_policy(opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
     gtk_scrolled_window_set_propagate_natural_height(opaque, 1)
     expand(vertically: true)

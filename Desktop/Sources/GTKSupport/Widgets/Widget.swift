@@ -77,9 +77,14 @@ open class Widget: GTKObject {
   }
 
   /// Calls a closure for the Escape key.
-  public func onEscape(_ handler: @escaping @MainActor () -> Void) {
+  public func onEscape(_ handler: @escaping @MainActor () -> Void) { onKey(GDK_KEY_Escape, handler) }
+
+  /// Calls a closure for the arrow key that leads down.
+  public func onDown(_ handler: @escaping @MainActor () -> Void) { onKey(GDK_KEY_Down, handler) }
+
+  private func onKey(_ wanted: Int32, _ handler: @escaping @MainActor () -> Void) {
     onKey { key in
-      guard key == UInt32(GDK_KEY_Escape) else { return false }
+      guard key == UInt32(wanted) else { return false }
       handler()
       return true
     }

@@ -15,8 +15,6 @@ public final class Window: Widget {
     super.init(retaining: adw_application_window_new(application.cast()))
     gtk_window_set_title(cast(), title)
     gtk_window_set_default_size(cast(), width, height)
-    // GTK wants the height that texts need at the least width, at any width.
-    gtk_widget_set_size_request(cast(), min(width, 360), -1)
     body.append(Widget(taking: adw_header_bar_new()))
     adw_application_window_set_content(cast(), body.cast())
   }
