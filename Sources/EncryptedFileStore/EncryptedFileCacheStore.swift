@@ -18,7 +18,7 @@ public import TokenCache
 ///   key: .keyFile(path: "/etc/example/cache.key"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class EncryptedFileCacheStore: SealedStore {
+public final class EncryptedFileCacheStore: SealedStore, ForwardingStore {
   private let directory: Result<StoreDirectory, CacheError>
   private let keys: StoreKeys
   private let store: GroupStore<StoreDirectory>
@@ -52,11 +52,9 @@ public final class EncryptedFileCacheStore: SealedStore {
     ) { (group) throws(CacheError) in (try directory.get().path(of: group), GroupFiles.lockName) }
     (self.directory, self.keys) = (directory, keys)
     store = GroupStore(
-      writers, label: "llavero.files.reads", timeout: timeout
+      writers, label: "llavero.files.reads", StorePolicy("file store", timeout: timeout, unlocks: 8)
     ) { _ throws(CacheError) in
       try directory.get()
-    } cacheError: {
-      $0
     } unlock: { (failure) throws(CacheError) in
       let isMissing = (failure.underlyingError as? StoreKeys.NotUnsealed)?.isMissing ?? false
       try await keys.unsealing { (cancellable) throws(CacheError) in
@@ -91,23 +89,19 @@ public final class EncryptedFileCacheStore: SealedStore {
 
   @discardableResult
   package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
-    try await store.run { (directory) throws(CacheError) in
+    try await store.reading { (directory) throws(CacheError) in
       if makingStore { _ = try directory.presentForWriting() }
       return try directory.present() != nil
     }
   }
 
-  public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
-
-  public func read(
-    _ shards: ShardSelection, in group: KeychainGroup
-  ) async throws(CacheError) -> GroupContents { try await store.read(shards, in: group) }
+  package var base: any CacheStore { store }
 
   public func update<Result: Sendable>(
     _ shards: [ShardID], in group: KeychainGroup,
     _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await store.run { [writers] (directory) throws(CacheError) in
+    try await store.reading { [writers] (directory) throws(CacheError) in
       // Where the group's lock file is there, what else a write needs is checked under its lock.
       let place = directory.path(of: group)
       if unsafe writers.openedGeneration(of: group) == nil || access(place, F_OK) != 0 {
@@ -122,7 +116,7 @@ public final class EncryptedFileCacheStore: SealedStore {
   public var shardsPerUpdate: Int { 50 }
 
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
-    let exists = try await store.run { (directory) throws(CacheError) in
+    let exists = try await store.reading { (directory) throws(CacheError) in
       guard try directory.directory(of: group) != nil else { return false }
       _ = try directory.filesForWriting(of: group)
       return true

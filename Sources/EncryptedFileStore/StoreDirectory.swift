@@ -91,11 +91,7 @@ struct StoreDirectory {
         for group in try directories() {
           guard let files = try directory(of: group) else { continue }
           try writers.locked(group) { (turn) throws(CacheError) in
-            do throws(PrivateFileError) {
-              try GroupFiles(group: group, keys: keys, directory: files).reseal(turn, &summary)
-            } catch {
-              throw error.whileWriting(variable)
-            }
+            try writing(GroupFiles(group: group, keys: keys, directory: files).reseal(turn, &summary))
           }
         }
       }
@@ -118,12 +114,8 @@ struct StoreDirectory {
 
   /// The groups that have a directory, in alphabetical order.
   private func directories() throws(CacheError) -> [KeychainGroup] {
-    do {
-      let names = try PrivateDirectory.existing(at: path(of: nil))?.names() ?? []
-      return names.compactMap { try? KeychainGroup($0) }.sorted { $0.name < $1.name }
-    } catch {
-      throw error.whileReading(variable)
-    }
+    let names = try reading(PrivateDirectory.existing(at: path(of: nil))?.names() ?? [])
+    return names.compactMap { try? KeychainGroup($0) }.sorted { $0.name < $1.name }
   }
 
   /// The directory of a group; of all groups for `nil`.
@@ -131,45 +123,32 @@ struct StoreDirectory {
 
   /// A group's directory; `nil` if it does not exist.
   func directory(of group: KeychainGroup) throws(CacheError) -> PrivateDirectory? {
-    do {
-      return try PrivateDirectory.existing(at: path(of: nil)) == nil
-        ? nil : PrivateDirectory.existing(at: path(of: group))
-    } catch {
-      throw error.whileReading(variable)
-    }
+    try reading(
+      PrivateDirectory.existing(at: path(of: nil)) == nil
+        ? nil : PrivateDirectory.existing(at: path(of: group)))
   }
 
   /// Whether a group has a shard, readable or not.
   private func hasFiles(_ group: KeychainGroup) throws(CacheError) -> Bool {
     guard let directory = try directory(of: group) else { return false }
-    do {
-      return try directory.names().contains { GroupFiles.shard(ofFile: $0) != nil }
-    } catch {
-      throw error.whileReading(variable)
-    }
+    return try reading(directory.names()).contains { GroupFiles.shard(ofFile: $0) != nil }
   }
 
   private func keysFile() throws(CacheError) -> [UInt8]? {
+    guard let directory = try reading(PrivateDirectory.existing(at: path)) else { return nil }
     do throws(PrivateFileError) {
-      guard let directory = try PrivateDirectory.existing(at: path) else { return nil }
-      do throws(PrivateFileError) {
-        return try directory.read(Self.keysName, limit: SealedKeys.maximumSize)
-      } catch .system(_, _, EFBIG) {
-        // Enough for unsealing to find that it is too large.
-        return try directory.beginning(of: Self.keysName, size: SealedKeys.maximumSize + 1)
-      }
+      return try directory.read(Self.keysName, limit: SealedKeys.maximumSize)
+    } catch .system(_, _, EFBIG) {
+      // Enough for unsealing to find that it is too large.
+      return try reading(directory.beginning(of: Self.keysName, size: SealedKeys.maximumSize + 1))
     } catch {
       throw error.whileReading(variable)
     }
   }
 
   private func write(_ file: [UInt8], in root: PrivateDirectory) throws(CacheError) {
-    do {
-      try root.write(file, to: Self.keysName + ".new")
-      try root.rename(Self.keysName + ".new", to: Self.keysName)
-    } catch {
-      throw error.whileWriting(variable)
-    }
+    try writing(root.write(file, to: Self.keysName + ".new"))
+    try writing(root.rename(Self.keysName + ".new", to: Self.keysName))
     do {
       try root.sync()
     } catch {
@@ -181,23 +160,14 @@ struct StoreDirectory {
   /// Runs work under the lock of the whole store, which only writers of the `keys` file take.
   private func locking<T>(_ work: (PrivateDirectory) throws(CacheError) -> T) throws(CacheError) -> T {
     try checkLocks()
-    let (root, lock): (PrivateDirectory, HeldLockFile)
-    do {
-      root = try PrivateDirectory.made(at: path)
-      lock = try HeldLockFile(directory: path, name: Self.lockName)
-    } catch {
-      throw error.whileWriting(variable)
-    }
+    let root = try writing(PrivateDirectory.made(at: path))
+    let lock = try writing(HeldLockFile(directory: path, name: Self.lockName))
     defer { lock.release() }
     return try work(root)
   }
 }
 
 extension StoreDirectory: StoreBackend {
-  static let cancelled = CacheError(.cancelled, "The call to the file store was cancelled.")
-  static let timedOut = CacheError(.timedOut, "The file store timed out.")
-  static let unlocks = 8
-
   /// `nil` if the store does not exist.
   typealias Version = GroupFindings?
 
@@ -212,13 +182,8 @@ extension StoreDirectory: StoreBackend {
     guard let files = try turn == nil ? files(of: group) : filesForWriting(of: group) else {
       return Loaded(GroupContents(), nil)
     }
-    let findings: GroupFindings
-    do {
-      if let turn { try files.recover(turn) }
-      findings = try files.read(shards)
-    } catch {
-      throw turn == nil ? error.whileReading(variable) : error.whileWriting(variable)
-    }
+    if let turn { try writing(files.recover(turn)) }
+    let findings = try turn == nil ? reading(files.read(shards)) : writing(files.read(shards))
     // Perhaps the keys were changed meanwhile.
     if findings.hasUnknownKey { _ = try present() }
     return Loaded(findings.contents, findings)
@@ -236,12 +201,9 @@ extension StoreDirectory: StoreBackend {
   /// for the lock before it deletes the old keys.
   func filesForWriting(of group: KeychainGroup) throws(CacheError) -> GroupFiles {
     let keys = try presentForWriting()
-    do {
-      _ = try PrivateDirectory.made(at: path(of: nil))
-      return GroupFiles(group: group, keys: keys, directory: try PrivateDirectory.made(at: path(of: group)))
-    } catch {
-      throw error.whileWriting(variable)
-    }
+    _ = try writing(PrivateDirectory.made(at: path(of: nil)))
+    let directory = try writing(PrivateDirectory.made(at: path(of: group)))
+    return GroupFiles(group: group, keys: keys, directory: directory)
   }
 
   /// What looks like an attack may be the work of another process or machine that still runs, or was killed.
@@ -251,17 +213,14 @@ extension StoreDirectory: StoreBackend {
     loaded.version?.mayBeUnfinished == true
   }
 
-  func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(CacheError) {
+  func check(_ loaded: Loaded<Version>, _ turn: Turn?) throws(CacheError) {
+    guard let turn else { return try checkLocks() }
     guard let findings = loaded.version else { return }
     let manifest = try findings.soundManifest()
     try findings.check(turn.sharing)
-    let newer: ShardID?
-    do {
-      newer = try findings.files.unnamedFile(newerThan: manifest)
-    } catch {
-      throw error.whileWriting(variable)
+    if let newer = try writing(findings.files.unnamedFile(newerThan: manifest)) {
+      throw findings.cacheError(.olderManifest, of: newer)
     }
-    if let newer { throw findings.cacheError(.olderManifest, of: newer) }
   }
 
   func encode(
@@ -289,17 +248,23 @@ extension StoreDirectory: StoreBackend {
     let repaired = findings.repaired
     let removed = isAll ? findings.shards.map(\.id) : repaired.removed
     let count = isAll ? removed.count : repaired.count
-    do {
-      try findings.files.removeUnfinished()
-    } catch {
-      throw error.whileWriting(variable)
-    }
+    try writing(findings.files.removeUnfinished())
     // A manifest that cannot be used refuses every later write, also where it is the last file.
     let isBroken = if case .failure = findings.manifest { true } else { false }
     if count > 0 || isAll && isBroken {
       try findings.files.encode(removed.map { ($0, nil) }, to: repaired.manifest).carryOut(turn, variable)
     }
     return (count, true)
+  }
+}
+
+extension StoreDirectory {
+  private func reading<T>(_ result: @autoclosure () throws(PrivateFileError) -> T) throws(CacheError) -> T {
+    do { return try result() } catch { throw error.whileReading(variable) }
+  }
+
+  private func writing<T>(_ result: @autoclosure () throws(PrivateFileError) -> T) throws(CacheError) -> T {
+    do { return try result() } catch { throw error.whileWriting(variable) }
   }
 }
 

@@ -15,7 +15,6 @@ final class EtcdBackend: StoreBackend {
   static let margin = Duration.seconds(1)
   static let cancelled = EtcdFailure(cause: .cancelled).cacheError
   static let timedOut = EtcdFailure(cause: .timedOut([])).cacheError
-  static let unlocks = 8
   /// How often others may be faster.
   private static let maximumConflicts = 200
   /// How many values are removed in one transaction.
@@ -64,11 +63,13 @@ final class EtcdBackend: StoreBackend {
     return snapshot
   }
 
-  func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<EtcdSnapshot>? {
+  func known(
+    _ shards: [ShardID], of group: KeychainGroup, _ last: Loaded<EtcdSnapshot>?
+  ) -> Loaded<EtcdSnapshot>? {
     guard var snapshot = EtcdSnapshot(remembered: shards, of: access.known(group), names),
       (try? snapshot.open(access.keys, isWriting: true)) != nil
     else { return nil }
-    return Loaded(snapshot.contents, snapshot)
+    return Loaded(snapshot.contents, snapshot, isAssumed: true)
   }
 
   func encode(
@@ -79,7 +80,7 @@ final class EtcdBackend: StoreBackend {
   func commit(
     _ write: EtcdWrite, to group: KeychainGroup, over loaded: Loaded<EtcdSnapshot>, _ turn: Turn
   ) throws(CacheError) -> EtcdSnapshot? {
-    try commit(write, over: loaded.version)
+    if write.written.isEmpty { try fencePendingCommits() } else { try commit(write, over: loaded.version) }
     return nil
   }
 
@@ -124,10 +125,10 @@ final class EtcdBackend: StoreBackend {
     return Self.overtaken(.conflict)
   }
 
-  private static func overtaken(_ disposition: Disposition) -> CacheError {
+  private static func overtaken(_ disposition: CacheError.Disposition) -> CacheError {
     CacheError(
       .timedOut, "Other writers changed the same accounts again and again.", advice: "Try again.",
-      underlyingError: disposition)
+      disposition: disposition)
   }
 
   /// Throws where this writer's value is that of a commit that was sent.
@@ -137,7 +138,8 @@ final class EtcdBackend: StoreBackend {
     throw Self.overtaken(.applied(number))
   }
 
-  func fencePendingCommits() throws(CacheError) {
+  /// Returns when none of the call's commits can be applied any more.
+  private func fencePendingCommits() throws(CacheError) {
     guard !sent.isEmpty, let snapshot else { return }
     let writer = snapshot.group.writer
     let outcome = try transaction(

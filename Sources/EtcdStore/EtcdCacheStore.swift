@@ -27,7 +27,7 @@ public import TokenCache
 ///     environment: ProcessInfo.processInfo.environment))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class EtcdCacheStore: SealedStore {
+public final class EtcdCacheStore: SealedStore, ForwardingStore {
   let access: EtcdAccess
   let store: GroupStore<EtcdBackend>
 
@@ -76,12 +76,12 @@ public final class EtcdCacheStore: SealedStore {
     self.access = access
     store = GroupStore(
       GroupWriters(label: "llavero.etcd.writes"), label: "llavero.etcd.reads",
-      timeout: access.timeout + EtcdBackend.margin, concurrentReads: 16
+      StorePolicy(
+        timeout: access.timeout + EtcdBackend.margin, onCancel: EtcdBackend.cancelled,
+        onTimeout: EtcdBackend.timedOut, unlocks: 8, concurrentReads: 16)
     ) { (call) throws(CacheError) in
       try client.checkPassword()
       return EtcdBackend(access, call.cancellable)
-    } cacheError: {
-      $0
     } unlock: { (failure) throws(CacheError) in
       guard let locked = failure.underlyingError as? StoreKeys.NotUnsealed else {
         return try await client.askForPassword()
@@ -92,7 +92,7 @@ public final class EtcdCacheStore: SealedStore {
     }
   }
 
-  public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
+  package var base: any CacheStore { store }
 
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
@@ -103,20 +103,11 @@ public final class EtcdCacheStore: SealedStore {
     return try await store.read(shards, in: group)
   }
 
-  public func update<Result: Sendable>(
-    _ shards: [ShardID], in group: KeychainGroup,
-    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result { try await store.update(shards, in: group, change) }
-
-  public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
-    try await store.remove(removal, in: group)
-  }
-
   public func generation(of group: KeychainGroup) -> UInt64? { access.known(group).watch?.generation }
 
   @discardableResult
   package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
-    try await store.run { (backend) throws(CacheError) in try backend.open(makingStore: makingStore) }
+    try await store.reading { (backend) throws(CacheError) in try backend.open(makingStore: makingStore) }
   }
 
   /// Gives the store a new key, or the same in a new place, and seals every value of every group again.
@@ -148,7 +139,7 @@ public final class EtcdCacheStore: SealedStore {
   ///
   /// - Throws: ``CacheError`` when etcd is out of reach.
   package func forget(_ group: KeychainGroup) async throws(CacheError) {
-    try await store.run { (backend) throws(CacheError) in
+    try await store.reading { (backend) throws(CacheError) in
       _ = try backend.transaction([.delete(backend.names.stamp(of: group))])
     }
   }

@@ -1,10 +1,10 @@
 import GLibSupport
 import HTTPSupport
-package import StoreSupport
+import StoreSupport
 import TokenCache
 
 /// Why a request to etcd failed.
-package struct EtcdFailure: StoreFailure {
+package struct EtcdFailure: Error {
   enum Cause: Sendable {
     /// etcd's own error, with its gRPC code.
     case refused(code: Int64, message: String)
@@ -89,15 +89,13 @@ package struct EtcdFailure: StoreFailure {
     }
   }
 
-  package var disposition: Disposition { .fatal }
-  package var leavesOutcomeOpen: Bool { outcomeIsUnknown }
-
   /// What it is to the store's users.
   var cacheError: CacheError { outcomeIsUnknown ? explanation.withUnknownOutcome : explanation }
 
   private var explanation: CacheError {
     func error(_ code: CacheError.Code, _ message: String, _ advice: String? = nil) -> CacheError {
-      CacheError(code, message, advice: advice, underlyingError: self)
+      CacheError(
+        code, message, advice: advice, underlyingError: self, leavesOutcomeOpen: outcomeIsUnknown)
     }
     switch cause {
     case .refused(let code, let message):

@@ -59,7 +59,7 @@ extension EtcdCacheStore {
   ///
   /// - Throws: ``CacheError`` where it may not, or where etcd is out of reach.
   public func checkRights() async throws(CacheError) {
-    try await store.run { (backend) throws(CacheError) in
+    try await store.reading { (backend) throws(CacheError) in
       _ = try backend.page(of: backend.names.all, limit: 1)
       // etcd checks the rights to all that a transaction may do before it checks whether it is to do it.
       let keys = backend.names.keys

@@ -109,7 +109,7 @@ final class EtcdSession: Sendable {
   /// Throws where a person has to be asked first: a request has less time than that takes.
   func checkPassword() throws(CacheError) {
     if promptTimeout != nil {
-      throw CacheError(.locked, "etcd's password is required.", underlyingError: Disposition.unlock)
+      throw CacheError(.locked, "etcd's password is required.", disposition: .unlock)
     }
   }
 
@@ -143,7 +143,7 @@ final class EtcdSession: Sendable {
       return password
     } catch {
       // The keyring was locked again.
-      guard let known, case .unlock = error.disposition else { throw error }
+      guard let known, error.disposition == .unlock else { throw error }
       return known
     }
   }

@@ -9,13 +9,9 @@ import TokenCache
 final class Keyring: StoreBackend {
   typealias Version = [ShardID: ShardItems]
 
-  static let cancelled = KeyringAccess.cancelled
-  static let timedOut = KeyringAccess.timedOut
-  static let retries = 1
-
   private typealias Attribute = KeyringItem.Attribute
 
-  private let access: KeyringAccess
+  let access: KeyringAccess
   private let cancellable: Cancellable
   private var path: ObjectPath?
 
@@ -33,8 +29,9 @@ final class Keyring: StoreBackend {
     return found
   }
 
-  /// The groups that have an item, in alphabetical order.
-  func groups() throws(SecretServiceError) -> [KeychainGroup] {
+  func groups() throws(CacheError) -> [KeychainGroup] { try access.calling(groupsWithItems()) }
+
+  private func groupsWithItems() throws(SecretServiceError) -> [KeychainGroup] {
     var groups: Set<KeychainGroup> = []
     var rest = try search([Attribute.schema: KeyringItem.schema])
     // One look at an item's attributes for each group, not for each item.
@@ -50,10 +47,10 @@ final class Keyring: StoreBackend {
 
   func load(
     _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
-  ) throws(SecretServiceError) -> Loaded<Version> {
+  ) throws(CacheError) -> Loaded<Version> {
     switch shards {
-    case .all: try allItems(of: group).loaded
-    case .some(let shards): try items(shards, of: group).loaded
+    case .all: try access.calling(allItems(of: group)).loaded
+    case .some(let shards): try access.calling(items(shards, of: group)).loaded
     }
   }
 
@@ -84,23 +81,28 @@ final class Keyring: StoreBackend {
   /// Where a new item takes the place of one that is changed, neither is found for a moment.
   func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
-  ) throws(SecretServiceError) -> Bool {
+  ) throws(CacheError) -> Bool {
     if wasQuiet { return false }
     if case .some(let shards) = shards, shards.allSatisfy({ loaded.version[$0] != nil }) { return false }
     if !client.keepsChanges, let path = loaded.version.values.first?.all.first {
-      _ = try client.item(path, cancellable)
+      _ = try access.calling(client.item(path, cancellable))
     }
     return !client.keepsChanges
   }
 
   /// Reads items without a search. Only what is in them says that they still are what they were: the keyring may have
   /// given their paths to others.
-  func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(SecretServiceError) -> Bool {
-    let secrets = try client.secrets(of: shards.compactMap { last.version[$0]?.exact.first }, cancellable)
-    return shards.allSatisfy { shard in
+  func known(
+    _ shards: [ShardID], of group: KeychainGroup, _ last: Loaded<Version>?
+  ) throws(CacheError) -> Loaded<Version>? {
+    guard let last else { return nil }
+    let paths = shards.compactMap { last.version[$0]?.exact.first }
+    let secrets = try access.calling(client.secrets(of: paths, cancellable))
+    let isCurrent = shards.allSatisfy { shard in
       guard let path = last.version[shard]?.exact.first, let secret = secrets[path] else { return false }
       return ShardCopy(path: path, secret: secret).document == last.contents.documents[shard]
     }
+    return isCurrent ? last : nil
   }
 
   /// What is in a shard says which it is; only where it does not, or where two say the same, are the
@@ -176,9 +178,9 @@ final class Keyring: StoreBackend {
   func commit(
     _ encoded: [(shard: ShardID, secret: SecretBytes?)], to group: KeychainGroup,
     over loaded: Loaded<Version>, _ turn: Turn
-  ) throws(SecretServiceError) -> Version? {
+  ) throws(CacheError) -> Version? {
     var places = loaded.version
-    try turn.announce { () throws(SecretServiceError) in
+    try turn.announce { () throws(CacheError) in
       for (shard, secret) in encoded {
         let items = places[shard] ?? ShardItems()
         places[shard] = nil
@@ -186,9 +188,7 @@ final class Keyring: StoreBackend {
           let path = try write(secret, to: shard, of: group, inPlaceOf: items.exact.first)
           places[shard] = ShardItems(exact: [path])
         }
-        for item in items.all where secret == nil || item != items.exact.first {
-          try client.delete(item, prompt: access.mayPrompt, cancellable)
-        }
+        try access.delete(items.all.filter { secret == nil || $0 != items.exact.first }, cancellable)
       }
     }
     return places
@@ -196,24 +196,23 @@ final class Keyring: StoreBackend {
 
   private func write(
     _ secret: SecretBytes, to shard: ShardID, of group: KeychainGroup, inPlaceOf path: ObjectPath?
-  ) throws(SecretServiceError) -> ObjectPath {
+  ) throws(CacheError) -> ObjectPath {
     // Writing in place is one rewrite of the keyring's file, which a crash leaves either old or new.
-    if let path { return try client.setSecret(path, secret, cancellable) }
-    return try client.create(
-      label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
-      secret: secret, in: collection(), prompt: access.mayPrompt, cancellable)
+    if let path { return try access.calling(client.setSecret(path, secret, cancellable)) }
+    return try access.calling(
+      client.create(
+        label: KeyringItem.label(shard, of: group), attributes: KeyringItem.attributes(shard, of: group),
+        secret: secret, in: collection(), prompt: access.mayPrompt, cancellable))
   }
 
   /// Removes items in small steps, so that neither other writers nor the deadline suffer from a large group.
   func remove(
     _ removal: Removal, from group: KeychainGroup, _ turn: Turn
-  ) throws(SecretServiceError) -> (count: Int, isDone: Bool) {
+  ) throws(CacheError) -> (count: Int, isDone: Bool) {
     let step = 16
-    let paths = try paths(removal, of: group, limit: step)
+    let paths = try access.calling(paths(removal, of: group, limit: step))
     guard !paths.isEmpty else { return (0, true) }
-    try turn.announce { () throws(SecretServiceError) in
-      for path in paths { try client.delete(path, prompt: access.mayPrompt, cancellable) }
-    }
+    try turn.announce { () throws(CacheError) in try access.delete(paths, cancellable) }
     return (paths.count, paths.count < step)
   }
 

@@ -16,7 +16,7 @@ public import TokenCache
 ///   prompt: .allowed(waitingUpTo: .seconds(120)))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class KeyringCacheStore: CacheStore {
+public final class KeyringCacheStore: ForwardingStore {
   private let store: GroupStore<Keyring>
   private let writers: GroupWriters
 
@@ -46,32 +46,18 @@ public final class KeyringCacheStore: CacheStore {
     ) { (directory.path, String(sha256Hex($0.name).prefix(32)) + ".lock") }
     let access = KeyringAccess(connection, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
-      writers, label: "llavero.keyring.reads", timeout: timeout,
-      backend: { (call) throws(SecretServiceError) in Keyring(access, call.cancellable) },
-      cacheError: access.cacheError, unlock: access.unlock)
+      writers, label: "llavero.keyring.reads", access.policy(retries: 1),
+      backend: { (call) throws(CacheError) in Keyring(access, call.cancellable) }, unlock: access.unlock)
   }
 
-  public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
-
-  public func read(
-    _ shards: ShardSelection, in group: KeychainGroup
-  ) async throws(CacheError) -> GroupContents { try await store.read(shards, in: group) }
-
-  public func update<Result: Sendable>(
-    _ shards: [ShardID], in group: KeychainGroup,
-    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result { try await store.update(shards, in: group, change) }
-
-  public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
-    try await store.remove(removal, in: group)
-  }
+  package var base: any CacheStore { store }
 
   /// The items that were removed and are back, which no other call finds but ``remove(_:in:)``: KWallet ended before it wrote
   /// the removal.
   package func returnedItems() async throws(CacheError) -> [KeychainGroup: [StoreProblem]] {
     let detail = "A removed item is back without its attributes: KWallet ended before it wrote the removal."
-    let found = try await store.run { (keyring) throws(SecretServiceError) in
-      try keyring.returnedItems().map(\.group)
+    let found = try await store.reading { (keyring) throws(CacheError) in
+      try keyring.access.calling(keyring.returnedItems()).map(\.group)
     }
     return Dictionary(grouping: found) { $0 }
       .mapValues { $0.map { _ in StoreProblem(.returned, shard: nil, detail: detail) } }
@@ -79,12 +65,16 @@ public final class KeyringCacheStore: CacheStore {
 
   /// Whether a change that has returned is not on the disk yet.
   package func writesLater() async throws(CacheError) -> Bool {
-    try await store.run { (keyring) throws(SecretServiceError) in try keyring.writesLater() }
+    try await store.reading { (keyring) throws(CacheError) in
+      try keyring.access.calling(keyring.writesLater())
+    }
   }
 
   /// The name of another collection, if a group was last written there and not in this one.
   package func otherCollection(of group: KeychainGroup) async throws(CacheError) -> String? {
-    try await store.run { (keyring) throws(SecretServiceError) in try keyring.otherCollection(of: group) }
+    try await store.reading { (keyring) throws(CacheError) in
+      try keyring.access.calling(keyring.otherCollection(of: group))
+    }
   }
 
   /// Not by way of the generic store, whose code is not made for this backend: every lookup comes here.

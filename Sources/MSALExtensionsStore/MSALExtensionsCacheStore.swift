@@ -21,7 +21,7 @@ public import TokenCache
 ///   .msalExtensions(location: "/home/alice/.my_app/token_cache"))
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
-public final class MSALExtensionsCacheStore: CacheStore {
+public final class MSALExtensionsCacheStore: ForwardingStore {
   /// The cache that is shared.
   public let peer: PeerCache
   /// The name of the cache as a group; other groups are empty and cannot be written.
@@ -60,18 +60,13 @@ public final class MSALExtensionsCacheStore: CacheStore {
     self.group = group
     let access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
-      GroupWriters(label: "llavero.peer.writes"), label: "llavero.peer.reads", timeout: timeout
-    ) { (call) throws(CacheError) in
-      PeerJob(peer, as: group, access, lockTimeout: lockTimeout, call.cancellable)
-    } cacheError: {
-      $0
-    } unlock: { (failure) throws(CacheError) in
-      if let error = failure.underlyingError as? SecretServiceError { try await access.unlock(error) }
-    }
+      GroupWriters(label: "llavero.peer.writes"), label: "llavero.peer.reads", access.policy(retries: 2),
+      backend: { (call) throws(CacheError) in
+        PeerJob(peer, as: group, access, lockTimeout: lockTimeout, call.cancellable)
+      }, unlock: access.unlock)
   }
 
-  /// Lists the cache's group if the cache exists.
-  public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
+  package var base: any CacheStore { store }
 
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
@@ -108,13 +103,13 @@ public final class MSALExtensionsCacheStore: CacheStore {
 extension MSALExtensionsCacheStore {
   /// Reads the cache without waiting for a lock.
   package func contents() async throws(CacheError) -> PeerContents {
-    try await store.run { (job) throws(CacheError) in try job.read() }
+    try await store.reading { (job) throws(CacheError) in try job.read() }
   }
 
   /// Reads the cache while no other program writes. Lock files of programs that were never installed are left out.
   package func contentsUnderLock() async throws(CacheError) -> PeerContents {
     let files = peer.lockFiles.filter(FileContents.hasDirectory)
-    return try await store.run { (job) throws(CacheError) in
+    return try await store.reading { (job) throws(CacheError) in
       try job.takeLock(files)
       return try job.read()
     }
@@ -127,8 +122,8 @@ extension MSALExtensionsCacheStore {
   /// - Throws: ``CacheError`` when the lock or the file cannot be used.
   package func discardPlaintext(holding document: CacheDocument) async throws(CacheError) -> Bool {
     guard let path = peer.file else { return false }
-    return try await store.writing(in: group) { (job, _, _) throws(CacheError) in
-      .success(try job.discardPlaintext(at: path, holding: document))
+    return try await store.changing(group) { (job, _, _) throws(CacheError) in
+      try job.discardPlaintext(at: path, holding: document)
     }
   }
 
@@ -137,17 +132,17 @@ extension MSALExtensionsCacheStore {
   package func updateDocument<Result: Sendable>(
     _ change: @escaping @Sendable (inout CacheDocument) throws(CacheError) -> Result
   ) async throws(CacheError) -> Result {
-    try await store.writing(in: group) { (job, _, commit) throws(CacheError) in
+    try await store.changing(group) { (job, _, commit) throws(CacheError) in
       try job.takeLock()
       let contents = try job.read()
       var document = contents.document
       let result = try change(&document)
       if document != contents.document || contents.copies > 1 {
         let payload = try job.payload(of: document, over: contents)
-        guard commit.begin() else { return .failure(KeyringAccess.cancelled) }
+        guard commit.begin() else { throw KeyringAccess.cancelled }
         try job.write(payload, over: contents)
       }
-      return .success(result)
+      return result
     }
   }
 }

@@ -7,10 +7,6 @@ import TokenCache
 
 /// Reads and writes another program's cache. Blocks.
 final class PeerJob: StoreBackend {
-  static let cancelled = KeyringAccess.cancelled
-  static let timedOut = KeyringAccess.timedOut
-  static let retries = 2
-
   private let peer: PeerCache
   private let group: KeychainGroup
   private let access: KeyringAccess
@@ -107,15 +103,14 @@ final class PeerJob: StoreBackend {
         // The new file is younger than the old one even if this fails.
         try? FileContents.touch(.init(path))
       case .item(let label, let attributes):
-        try translating { () throws(SecretServiceError) in
-          if let path = contents.paths.first {
-            try access.connection.setSecret(path, payload, cancellable)
-            try delete(contents.paths.dropFirst())
-          } else {
-            _ = try access.connection.create(
+        if let path = contents.paths.first {
+          _ = try access.calling(access.connection.setSecret(path, payload, cancellable))
+          try access.delete(contents.paths.dropFirst(), cancellable)
+        } else {
+          _ = try access.calling(
+            access.connection.create(
               label: label, attributes: attributes, secret: payload, in: collection(),
-              prompt: access.mayPrompt, cancellable)
-          }
+              prompt: access.mayPrompt, cancellable))
         }
       }
     }
@@ -149,11 +144,9 @@ final class PeerJob: StoreBackend {
       try signalling { () throws(CacheError) in try FileContents.remove(path) }
       return (1, true)
     case .item(_, let attributes):
-      let paths = try items(attributes).map(\.path)
+      let paths = try access.calling(items(attributes)).map(\.path)
       if paths.isEmpty { return (0, true) }
-      try signalling { () throws(CacheError) in
-        try translating { () throws(SecretServiceError) in try delete(paths[...]) }
-      }
+      try signalling { () throws(CacheError) in try access.delete(paths, cancellable) }
       return (paths.count, true)
     }
   }
@@ -188,7 +181,7 @@ final class PeerJob: StoreBackend {
   func read() throws(CacheError) -> PeerContents {
     do throws(CacheError) {
       switch peer.place {
-      case .item(_, let attributes): return try PeerContents(items: items(attributes))
+      case .item(_, let attributes): return try PeerContents(items: access.calling(items(attributes)))
       case .file(let path):
         guard var payload = try FileContents.read(path) else { return try PeerContents(items: []) }
         defer { payload.resetBytes(in: payload.startIndex..<payload.endIndex) }
@@ -208,25 +201,19 @@ final class PeerJob: StoreBackend {
   /// more attributes.
   private func items(
     _ attributes: [String: String]
-  ) throws(CacheError) -> [(path: ObjectPath, payload: SecretBytes)] {
-    try translating { () throws(SecretServiceError) in
-      let found = try access.connection.search(attributes, in: collection(), cancellable)
-      guard found.locked.isEmpty else { throw .itemsLocked(found.locked) }
-      let own = ItemProperties.own(attributes)
-      var items: [ItemProperties] = []
-      for path in found.unlocked {
-        if let item = try access.connection.item(path, cancellable), item.ownAttributes == own {
-          items.append(item)
-        }
+  ) throws(SecretServiceError) -> [(path: ObjectPath, payload: SecretBytes)] {
+    let found = try access.connection.search(attributes, in: collection(), cancellable)
+    guard found.locked.isEmpty else { throw .itemsLocked(found.locked) }
+    let own = ItemProperties.own(attributes)
+    var items: [ItemProperties] = []
+    for path in found.unlocked {
+      if let item = try access.connection.item(path, cancellable), item.ownAttributes == own {
+        items.append(item)
       }
-      items.sort { ($0.modified, $0.path.description) > ($1.modified, $1.path.description) }
-      let secrets = try access.connection.secrets(of: items.map(\.path), cancellable)
-      return items.compactMap { item in secrets[item.path].map { (item.path, $0) } }
     }
-  }
-
-  private func delete(_ paths: ArraySlice<ObjectPath>) throws(SecretServiceError) {
-    for path in paths { try access.connection.delete(path, prompt: access.mayPrompt, cancellable) }
+    items.sort { ($0.modified, $0.path.description) > ($1.modified, $1.path.description) }
+    let secrets = try access.connection.secrets(of: items.map(\.path), cancellable)
+    return items.compactMap { item in secrets[item.path].map { (item.path, $0) } }
   }
 
   /// The collection, which is unlocked.
@@ -234,33 +221,18 @@ final class PeerJob: StoreBackend {
     try access.connection.path(ofUnlockedCollection: access.collection, cancellable)
   }
 
-  private func translating<T>(_ work: () throws(SecretServiceError) -> T) throws(CacheError) -> T {
-    do {
-      return try work()
-    } catch {
-      throw access.cacheError(error)
-    }
-  }
-
   /// msal-node-extensions may remove a lock file while others hold it.
   private func checkLock() throws(CacheError) {
     guard lock?.isStillHeld == true else {
       throw CacheError(
         .unavailable, "Another program keeps removing the lock file while it is held.",
-        advice: "Try again; nothing was written.", underlyingError: LockLost())
+        advice: "Try again; nothing was written.", disposition: .retry, leavesOutcomeOpen: false)
     }
   }
 
   private func touchSignals() throws(CacheError) {
     for signal in peer.signals { try FileContents.touch(signal) }
   }
-}
-
-/// The underlying error when another program removed a lock that was held.
-struct LockLost: StoreFailure {
-  var disposition: Disposition { .retry }
-  /// Nothing is written without the lock.
-  var leavesOutcomeOpen: Bool { false }
 }
 
 extension CacheDocument {

@@ -28,10 +28,9 @@ public final class StoreKeys: Sendable {
   }
 
   /// The underlying error when the keys must be unsealed first, or again.
-  package struct NotUnsealed: StoreFailure {
+  package struct NotUnsealed: Error {
     /// Whether the store does not exist yet, so that a write makes it.
     package let isMissing: Bool
-    package var disposition: Disposition { .unlock }
   }
 
   package init(
@@ -96,7 +95,7 @@ public final class StoreKeys: Sendable {
       // A caller sees it only after several attempts to unseal.
       throw CacheError(
         .refused, "The keys of the store keep changing.", advice: "Try again.",
-        underlyingError: NotUnsealed(isMissing: value == nil))
+        underlyingError: NotUnsealed(isMissing: value == nil), disposition: .unlock)
     }
     return unsealed.keys
   }
@@ -112,19 +111,19 @@ public final class StoreKeys: Sendable {
   ) throws(CacheError) {
     let (source, unsealed) = state.withLock { ($0.source, $0.unsealed) }
     if unsealed?.value == value { return }
-    func checking<T>(_ work: () throws(SealError) -> T) throws(CacheError) -> T {
+    func checking<T>(_ result: @autoclosure () throws(SealError) -> T) throws(CacheError) -> T {
       do {
-        return try work()
+        return try result()
       } catch {
         let isForeign = error == .wrongKey && source.kind == .portal
         throw error.cacheError(
           of: name, advice: isForeign ? Self.foreignKeyAdvice : error.code == .damaged ? advice : nil)
       }
     }
-    var header = try checking { () throws(SealError) in try SealedKeys.Header(value) }
+    var header = try checking(SealedKeys.Header(value))
     guard header.kind == source.kind else { throw SealError.otherKeySource(header.kind).cacheError(of: name) }
     let key = try source.key(to: .open, &header, surroundings(cancellable))
-    let keys = try checking { () throws(SealError) in try SealedKeys.open(value, with: key) }
+    let keys = try checking(SealedKeys.open(value, with: key))
     state.withLock { $0.unsealed = (value, keys) }
   }
 

@@ -6,6 +6,13 @@ package import TokenCache
 extension CacheError {
   /// What a failure of the Secret Service, in a collection or the default one, means for the cache.
   package init(_ error: SecretServiceError, collection: String? = nil) {
+    let disposition: Disposition =
+      switch error {
+      case .serviceGone: .retry
+      // A default collection can be made.
+      case .collectionLocked, .itemsLocked, .promptRequired, .noSuchCollection("default"): .unlock
+      default: .fatal
+      }
     // The error may have the last element of the collection's path.
     var error = error
     if case .noSuchCollection = error { error = .noSuchCollection(collection ?? "default") }
@@ -21,7 +28,10 @@ extension CacheError {
       case .itemTooLarge: .tooLarge
       case .encryptionRefused, .noSuchItem, .refused, .malformedResponse: .refused
       }
-    self.init(code, error.description, advice: error.advice, underlyingError: error)
+    self.init(
+      code, error.description, advice: error.advice, underlyingError: error, disposition: disposition,
+      // Nothing says what the service made of a request without a reply.
+      leavesOutcomeOpen: [.serviceGone, .timedOut, .cancelled].contains(error))
   }
 
   /// What a failure of the Secret portal means for the cache.

@@ -43,7 +43,15 @@ final class Changes<Value: Sendable>: Sendable {
       return last
     }
     var after = contents
-    let value = try change(&after)
+    let value: Value
+    do {
+      value = try change(&after)
+    } catch {
+      // It may be another store's.
+      var error = error
+      error.disposition = .fatal
+      throw error
+    }
     let made = MadeChange(before: contents.documents, after: after.documents, value: value)
     last.withLock { $0 = made }
     return made
@@ -92,7 +100,8 @@ extension CacheError {
   package var withUnknownOutcome: CacheError {
     let warning = " The write may or may not have been applied. Check before retrying."
     if message.hasSuffix(warning) { return self }
-    return CacheError(
-      code, message + warning, advice: advice, underlyingError: underlyingError, remedy: remedy)
+    var error = self
+    error.message += warning
+    return error
   }
 }

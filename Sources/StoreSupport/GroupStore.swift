@@ -4,21 +4,18 @@ public import TokenCache
 
 /// The one way to read and change groups, whichever backend keeps them.
 ///
-/// Every call has a deadline, takes turns with other writers, begins again where the backend went away, had to be unlocked
-/// or was overtaken by another writer, and throws `CacheError` and nothing else. A reader takes no lock unless what it
-/// found may be unfinished. A `CacheStore` has one, and forwards its calls.
-public final class GroupStore<Backend: StoreBackend>: Sendable {
-  public typealias Failure = Backend.Failure
+/// Every call has a deadline, takes turns with other writers, and begins again where the backend went away, had to be unlocked
+/// or was overtaken by another writer. A reader takes no lock unless what it found may be unfinished.
+public final class GroupStore<Backend: StoreBackend>: CacheStore {
   private typealias Version = Backend.Version
 
   private let writers: GroupWriters
   /// The queues for work that takes no lock, which take turns.
   private let reads: [BlockingQueue]
   private let readCount = Atomic(0)
-  private let timeout: Duration
-  private let backend: @Sendable (StoreCall) throws(Failure) -> Backend
-  private let cacheError: @Sendable (Failure) -> CacheError
-  private let unlock: @Sendable (Failure) async throws(CacheError) -> Void
+  private let policy: StorePolicy
+  private let backend: @Sendable (StoreCall) throws(CacheError) -> Backend
+  private let unlock: @Sendable (CacheError) async throws(CacheError) -> Void
   private let written = Mutex<[KeychainGroup: Written]>([:])
 
   /// What the last commit of this process made of a group.
@@ -28,36 +25,30 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     let loaded: Loaded<Version>
   }
 
-  /// Makes what the calls of a store go through.
-  ///
   /// - Parameters:
   ///   - writers: The groups' locks.
   ///   - label: The name of the threads of work that takes no lock.
-  ///   - timeout: How long a call may take, without the user's answer.
-  ///   - concurrentReads: How many calls may do such work at once, each on a thread (default: 1).
+  ///   - policy: The timeout, and what else is the same for every call.
   ///   - backend: Makes what does the work of one call, of which it may keep the deadline. Called on a thread that may block.
-  ///   - cacheError: The error that the store's users get for a failure.
-  ///   - unlock: Unlocks the store after a failure with the disposition ``Disposition/unlock``.
+  ///   - unlock: Unlocks the store after a failure with the disposition `unlock`.
   public init(
-    _ writers: GroupWriters, label: String, timeout: Duration, concurrentReads: Int = 1,
-    backend: @escaping @Sendable (StoreCall) throws(Failure) -> Backend,
-    cacheError: @escaping @Sendable (Failure) -> CacheError,
-    unlock: @escaping @Sendable (Failure) async throws(CacheError) -> Void
+    _ writers: GroupWriters, label: String, _ policy: StorePolicy,
+    backend: @escaping @Sendable (StoreCall) throws(CacheError) -> Backend,
+    unlock: @escaping @Sendable (CacheError) async throws(CacheError) -> Void
   ) {
     self.writers = writers
-    self.timeout = timeout
+    self.policy = policy
     self.backend = backend
-    self.cacheError = cacheError
     self.unlock = unlock
-    reads = (0..<concurrentReads).map { _ in BlockingQueue(label: label) }
+    reads = (0..<policy.concurrentReads).map { _ in BlockingQueue(label: label) }
   }
 
-  /// Lists the groups that are not empty, as `CacheStore.groups()` does.
   public func groups() async throws(CacheError) -> [KeychainGroup] {
-    try await run { (backend) throws(Failure) in try backend.groups() }
+    try await reading { (backend) throws(CacheError) in try backend.groups() }
   }
 
-  /// Reads shards of a group, as `CacheStore.read(_:in:)` does.
+  public func generation(of group: KeychainGroup) -> UInt64? { writers.generation(of: group) }
+
   public func read(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> GroupContents {
@@ -73,8 +64,8 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     }
     var contents = found.contents
     if found.isUnfinished, found.canLock {
-      contents = try await writing(in: group) { (backend, turn, _) throws(Failure) in
-        .success(try backend.load(shards, of: group, turn).contents)
+      contents = try await changing(group) { (backend, turn, _) throws(CacheError) in
+        try backend.load(shards, of: group, turn).contents
       }
     }
     // Such as a second copy of a shard: the next commit has to see it.
@@ -87,7 +78,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   private func find(
     _ shards: ShardSelection, in group: KeychainGroup
   ) async throws(CacheError) -> (contents: GroupContents, isUnfinished: Bool, canLock: Bool) {
-    try await run { [writers] (backend) throws(Failure) in
+    try await reading { [writers] (backend) throws(CacheError) in
       let generation = writers.openedGeneration(of: group)
       var loaded = try backend.load(shards, of: group, nil)
       loaded.contents.generation = generation
@@ -97,13 +88,13 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
       guard writers.isShared, try backend.mayBeUnfinished(loaded, of: shards, wasQuiet: wasQuiet) else {
         return (contents: loaded.contents, isUnfinished: false, canLock: false)
       }
-      let isLockable = (try? backend.checkLocks()) != nil
+      let isLockable = (try? backend.check(loaded, nil)) != nil
       let canLock = isLockable && (try? writers.writer(of: group).open()) != nil
       return (contents: loaded.contents, isUnfinished: true, canLock: canLock)
     }
   }
 
-  /// Changes shards of a group, as `CacheStore.update(_:in:_:)` does.
+  /// Changes shards of a group.
   ///
   /// - Throws: `CacheError`, also that of `change`. It says so if the change may have been applied all the same.
   public func update<Value: Sendable>(
@@ -113,7 +104,7 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
     // A commit writes each once.
     let shards = shards.enumerated().filter { shards.firstIndex(of: $1) == $0 }.map(\.element)
     let changes = Changes(change)
-    return try await writing(in: group) { [self] (backend, turn, commit) throws(Failure) in
+    return try await changing(group) { [self] (backend, turn, commit) throws(CacheError) in
       try update(shards, in: group, changes, commit, backend, turn)
     }
   }
@@ -122,57 +113,55 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   private func update<Value>(
     _ shards: [ShardID], in group: KeychainGroup, _ changes: Changes<Value>, _ commit: PendingCommit,
     _ backend: Backend, _ turn: Turn
-  ) throws(Failure) -> Result<Value, CacheError> {
+  ) throws(CacheError) -> Value {
     var committed: [MadeChange<Value>] = []
-    var assumed = backend.assumed(shards, of: group)
+    var isFirst = true
     while true {
-      do throws(Failure) {
+      do throws(CacheError) {
         let loaded: Loaded<Version>
-        if let assumed {
-          loaded = assumed
-        } else if let last = lastWritten(shards, in: group, turn), try backend.isCurrent(last, shards) {
-          loaded = last
+        if isFirst, let known = try backend.known(shards, of: group, lastWritten(shards, in: group, turn)) {
+          loaded = known
         } else {
           loaded = try backend.load(.some(shards), of: group, turn)
         }
         try backend.check(loaded, turn)
         let made = changes.encoding(loaded, shards, of: group, backend)
         if case .success(let made) = made, let encoded = made.encoded {
-          guard commit.begin() else { return .failure(Backend.cancelled) }
+          guard commit.begin() else { throw policy.cancelled }
           forget(group)
           committed.append(made.change)
           let version = try backend.commit(encoded, to: group, over: loaded, turn)
           remember(made.change, of: shards, in: group, version, turn)
-          return .success(made.change.value)
-        } else if assumed == nil {
-          try backend.fencePendingCommits()
-          return made.map(\.change.value)
+          return made.change.value
+        } else if !loaded.isAssumed {
+          if !committed.isEmpty {
+            _ = try backend.commit(backend.encode([], of: group, over: loaded), to: group, over: loaded, turn)
+          }
+          return try made.get().change.value
         }
       } catch {
         forget(group)
         switch error.disposition {
         case .conflict: commit.end(isUncertain: false)
-        case .applied(let number) where committed.indices.contains(number):
-          return .success(committed[number].value)
+        case .applied(let number) where committed.indices.contains(number): return committed[number].value
         default: throw error
         }
       }
       changes.forget()
-      assumed = nil
+      isFirst = false
     }
   }
 
-  /// Removes items of a group as a whole, as `CacheStore.remove(_:in:)` does, until a second look finds none.
+  /// Removes items of a group as a whole, until a second look finds none.
   ///
   /// - Throws: `CacheError`. It says so if the removal may have been applied all the same, and if items are still there.
   public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
     var (count, looks) = (0, 0)
     while true {
-      let removed: (count: Int, isDone: Bool) = try await writing(in: group) {
-        [self] (backend, turn, commit) throws(Failure) in
-        guard commit.begin() else { return .failure(Backend.cancelled) }
+      let removed = try await changing(group) { [self] (backend, turn, commit) throws(CacheError) in
+        guard commit.begin() else { throw policy.cancelled }
         forget(group)
-        return .success(try backend.remove(removal, from: group, turn))
+        return try backend.remove(removal, from: group, turn)
       }
       if removed.isDone {
         if removed.count == 0 { return count }
@@ -189,65 +178,76 @@ public final class GroupStore<Backend: StoreBackend>: Sendable {
   }
 
   /// Runs blocking work that takes no lock.
-  package func run<T: Sendable>(
-    _ work: @escaping @Sendable (Backend) throws(Failure) -> T
+  package func reading<T: Sendable>(
+    _ work: @escaping @Sendable (Backend) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await writing(in: nil) { (backend, _, _) throws(Failure) in .success(try work(backend)) }
+    try await call(on: nextQueue, onTimeout: policy.timedOut) {
+      [self] (cancellable, commit) throws(CacheError) in
+      try retrying(cancellable, commit, work)
+    }
   }
 
-  /// Runs blocking work while no other writer of the group does, of this process or another; with `nil`, without a lock.
-  /// It begins again where the backend went away, and after unlocking. The timeout includes the wait for other writers. The
-  /// error says so if a commit may have been applied all the same.
-  package func writing<T: Sendable>(
-    in group: KeychainGroup?,
-    _ work: @escaping @Sendable (Backend, Turn, PendingCommit) throws(Failure) -> Result<T, CacheError>
+  /// Runs blocking work while no other writer of the group does, of this process or another. The timeout includes the wait for
+  /// other writers.
+  package func changing<T: Sendable>(
+    _ group: KeychainGroup,
+    _ work: @escaping @Sendable (Backend, Turn, PendingCommit) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    let writer = try group.map { (group) throws(CacheError) in try writers.writer(of: group) }
-    let timedOut = writer?.advising(Backend.timedOut) ?? Backend.timedOut
+    let writer = try writers.writer(of: group)
+    let timedOut = writer.advising(policy.timedOut)
+    return try await call(on: writer.queue, onTimeout: timedOut) {
+      [self] (cancellable, commit) throws(CacheError) in
+      let turn = try writer.lock()
+      defer { writer.unlock() }
+      // Others may have held the lock until the caller here had given up.
+      if cancellable.isPastDeadline { throw timedOut }
+      if cancellable.isCancelled { throw policy.cancelled }
+      return try retrying(cancellable, commit) { (backend) throws(CacheError) in
+        try work(backend, turn, commit)
+      }
+    }
+  }
+
+  /// Runs a call on a thread that may block, and again after unlocking. The error says so if a commit may have been applied all
+  /// the same.
+  private func call<T: Sendable>(
+    on queue: BlockingQueue, onTimeout timedOut: CacheError,
+    _ work: @escaping @Sendable (Cancellable, PendingCommit) throws(CacheError) -> T
+  ) async throws(CacheError) -> T {
     let commit = PendingCommit()
     var unlocks = 0
     do throws(CacheError) {
       while true {
-        let call = BoundedCall<Result<Result<T, CacheError>, Failure>, CacheError>(
-          timeout: timeout, onCancel: Backend.cancelled, onTimeout: timedOut)
-        let outcome = try await call.run { [self] call in
-          (writer?.queue ?? nextQueue).add { [self] in
-            // Work that had not begun when its caller gave up never begins.
-            if call.isFinished { return }
-            call.finish(
-              Result { () throws(CacheError) in
-                let turn = try writer?.lock() ?? Turn(nil)
-                defer { writer?.unlock() }
-                // Others may have held the lock until the caller here had given up.
-                if call.cancellable.isPastDeadline { throw timedOut }
-                if call.cancellable.isCancelled { throw Backend.cancelled }
-                var retries = 0
-                while true {
-                  do throws(Failure) {
-                    let backend = try backend(StoreCall(cancellable: call.cancellable))
-                    defer { backend.end() }
-                    return .success(try work(backend, turn, commit))
-                  } catch {
-                    commit.end(isUncertain: error.leavesOutcomeOpen)
-                    guard error.meansRetry, retries < Backend.retries else { return .failure(error) }
-                    retries += 1
-                  }
-                }
-              })
-          }
-        }
-        switch outcome {
-        case .success(let result): return try result.get()
-        case .failure(let failure):
-          guard case .unlock = failure.disposition, unlocks < Backend.unlocks else {
-            throw cacheError(failure)
-          }
+        do throws(CacheError) {
+          return try await queue.run(
+            timeout: policy.timeout, onCancel: policy.cancelled, onTimeout: timedOut
+          ) { (cancellable) throws(CacheError) in try work(cancellable, commit) }
+        } catch {
+          guard error.disposition == .unlock, unlocks < policy.unlocks else { throw error }
           unlocks += 1
-          try await unlock(failure)
+          try await unlock(error)
         }
       }
     } catch {
       throw commit.explained(error)
+    }
+  }
+
+  /// Runs work with a backend, and again where that went away.
+  private func retrying<T>(
+    _ cancellable: Cancellable, _ commit: PendingCommit, _ work: (Backend) throws(CacheError) -> T
+  ) throws(CacheError) -> T {
+    var retries = 0
+    while true {
+      do throws(CacheError) {
+        let backend = try backend(StoreCall(cancellable: cancellable))
+        defer { backend.end() }
+        return try work(backend)
+      } catch {
+        commit.end(isUncertain: error.leavesOutcomeOpen)
+        guard error.disposition == .retry, retries < policy.retries else { throw error }
+        retries += 1
+      }
     }
   }
 

@@ -117,30 +117,28 @@ final class GroupWriter: Sendable {
   func open() throws(CacheError) -> SharedLockFile? {
     guard let place else { return nil }
     if let file = file.withLock(\.self) { return file }
-    return try translating { () throws(PrivateFileError) in
-      // Not under the mutex, for which readers of the counter would wait.
-      let opened = try SharedLockFile(directory: place.directory, name: place.name)
-      return file.withLock { file in
-        // Another thread may have been faster.
-        let first = file ?? opened
-        file = first
-        return first
-      }
+    // Not under the mutex, for which readers of the counter would wait.
+    let opened = try using(SharedLockFile(directory: place.directory, name: place.name))
+    return file.withLock { file in
+      // Another thread may have been faster.
+      let first = file ?? opened
+      file = first
+      return first
     }
   }
 
   /// Waits until no other writer has a turn, of this process or another. ``unlock()`` ends the turn.
   func lock() throws(CacheError) -> Turn {
     let file = try open()
-    if let file { try translating { () throws(PrivateFileError) in try file.lock() } }
+    if let file { try using(file.lock()) }
     return Turn(file)
   }
 
   func unlock() { file.withLock(\.self)?.unlock() }
 
-  private func translating<T>(_ work: () throws(PrivateFileError) -> T) throws(CacheError) -> T {
+  private func using<T>(_ result: @autoclosure () throws(PrivateFileError) -> T) throws(CacheError) -> T {
     do {
-      return try work()
+      return try result()
     } catch {
       throw CacheError(error, "The lock file cannot be used.", variable: variable)
     }
@@ -151,8 +149,8 @@ final class GroupWriter: Sendable {
     guard let place else { return error }
     let path = shellQuoted("\(place.directory)/\(place.name)")
     let holder = "Another process may hold the group's lock; \"fuser -v \(path)\" says which."
-    return CacheError(
-      error.code, error.message, advice: sentences(error.advice, holder),
-      underlyingError: error.underlyingError)
+    var advising = error
+    advising.advice = sentences(error.advice, holder)
+    return advising
   }
 }

@@ -1,5 +1,5 @@
-import GLibSupport
-public import SecretService
+package import GLibSupport
+package import SecretService
 import Synchronization
 package import TokenCache
 
@@ -27,27 +27,44 @@ package final class KeyringAccess: Sendable {
     self.timeout = timeout
   }
 
+  /// The policy of a store whose calls begin again so often where the service ended.
+  package func policy(retries: Int) -> StorePolicy {
+    StorePolicy(timeout: timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut, retries: retries)
+  }
+
   /// KeePassXC responds to every new and every deleted item with a prompt, even where nothing is shown.
   package var mayPrompt: Bool { prompt != .denied }
 
-  package func cacheError(_ failure: SecretServiceError) -> CacheError {
-    CacheError(failure, collection: collection)
+  /// The result of calls to the service. An autoclosure takes the type of its error from the call; a closure would have to name it.
+  package func calling<T>(
+    _ result: @autoclosure () throws(SecretServiceError) -> T
+  ) throws(CacheError) -> T {
+    do {
+      return try result()
+    } catch {
+      throw CacheError(error, collection: collection)
+    }
+  }
+
+  package func delete(_ items: some Sequence<ObjectPath>, _ cancellable: Cancellable) throws(CacheError) {
+    for item in items { _ = try calling(connection.delete(item, prompt: mayPrompt, cancellable)) }
   }
 
   /// Unlocks what was locked. Without permission to prompt only a provider that needs no prompt does.
-  package func unlock(_ failure: SecretServiceError) async throws(CacheError) {
-    if case .noSuchCollection = failure, !mayPrompt { throw cacheError(failure) }
+  package func unlock(_ failure: CacheError) async throws(CacheError) {
+    guard let cause = failure.underlyingError as? SecretServiceError else { throw failure }
+    if case .noSuchCollection = cause, !mayPrompt { throw failure }
     let start = ContinuousClock.now
-    let asked: [ObjectPath] = if case .itemsLocked(let items) = failure { items } else { [] }
+    let asked: [ObjectPath] = if case .itemsLocked(let items) = cause { items } else { [] }
     try await prompts.run(
       timeout: prompt.timeout ?? timeout, onCancel: Self.cancelled, onTimeout: Self.timedOut
     ) { [self] (cancellable) throws(CacheError) in
       // One answer is for all that were waiting for it.
       if mayPrompt, let last = dismissals.withLock({ $0[asked] }), last >= start {
-        throw cacheError(.promptDismissed)
+        throw CacheError(.promptDismissed, collection: collection)
       }
       do throws(SecretServiceError) {
-        if case .noSuchCollection = failure { return try connection.makeDefaultCollection(cancellable) }
+        if case .noSuchCollection = cause { return try connection.makeDefaultCollection(cancellable) }
         if !asked.isEmpty { return try connection.unlock(items: asked, prompt: mayPrompt, cancellable) }
         let path = try connection.path(ofCollection: collection, cancellable)
         try connection.unlock(path, prompt: mayPrompt, cancellable)
@@ -58,25 +75,10 @@ package final class KeyringAccess: Sendable {
             last[asked] = .now
           }
         }
-        throw cacheError(error)
+        throw CacheError(error, collection: collection)
       }
     }
   }
-}
-
-extension SecretServiceError: StoreFailure {
-  /// ``Disposition/retry`` if the service ended, ``Disposition/unlock`` for what is locked, and where a default collection can be
-  /// made.
-  public var disposition: Disposition {
-    switch self {
-    case .serviceGone: .retry
-    case .collectionLocked, .itemsLocked, .promptRequired, .noSuchCollection("default"): .unlock
-    default: .fatal
-    }
-  }
-
-  /// Nothing says what the service made of a request without a reply.
-  public var leavesOutcomeOpen: Bool { [.serviceGone, .timedOut, .cancelled].contains(self) }
 }
 
 extension ItemProperties {

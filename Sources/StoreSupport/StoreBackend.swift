@@ -1,94 +1,44 @@
 package import GLibSupport
 public import TokenCache
 
-/// Why a backend failed.
-public protocol StoreFailure: Error {
-  /// What the store does about it.
-  var disposition: Disposition { get }
-  /// Whether a commit that failed so may have been applied all the same (default: if the call begins again).
-  var leavesOutcomeOpen: Bool { get }
-}
-
-extension StoreFailure {
-  public var leavesOutcomeOpen: Bool { meansRetry }
-
-  /// Whether the backend went away, so that the call begins again.
-  var meansRetry: Bool { if case .retry = disposition { true } else { false } }
-}
-
-/// What a ``GroupStore`` does about a failure. An error that is one is about nothing else.
-public enum Disposition: StoreFailure {
-  /// Begins again: what the backend works with went away under it.
-  case retry
-  /// Unlocks, and begins again.
-  case unlock
-  /// Loads again, and makes the change anew: another writer was faster.
-  case conflict
-  /// Succeeds: one of the commits of this call, counted from 0, was applied after all.
-  case applied(Int)
-  /// Fails.
-  case fatal
-
-  public var disposition: Disposition { self }
-}
-
-extension CacheError: StoreFailure {
-  /// That of the underlying error; ``Disposition/fatal`` if it has none.
-  public var disposition: Disposition { (underlyingError as? any StoreFailure)?.disposition ?? .fatal }
-  /// That of the underlying error; if it has none, whether the caller gave the call up.
-  public var leavesOutcomeOpen: Bool {
-    (underlyingError as? any StoreFailure)?.leavesOutcomeOpen ?? (code == .cancelled)
-  }
-}
-
 /// What keeps groups, while one call of a ``GroupStore`` works on a thread that may block. It loads, commits and removes,
-/// and leaves to that the deadline, the lock, retries, memory and the translation of errors.
+/// and leaves to that the deadline, the lock, retries and memory.
+///
+/// Its errors say by their disposition what the store does about them.
 public protocol StoreBackend: SendableMetatype {
-  associatedtype Failure: StoreFailure
   /// What a commit has to know of what was loaded.
   associatedtype Version: Sendable
   /// What a commit writes.
   associatedtype Encoded
 
-  /// Thrown when the task is cancelled.
-  static var cancelled: CacheError { get }
-  /// Thrown when the work, or the wait for other writers, takes too long.
-  static var timedOut: CacheError { get }
-  /// How often a call begins again where the backend went away.
-  static var retries: Int { get }
-  /// How often a call begins again after unlocking.
-  static var unlocks: Int { get }
-
   /// The groups that have something in the store, in alphabetical order.
-  func groups() throws(Failure) -> [KeychainGroup]
+  func groups() throws(CacheError) -> [KeychainGroup]
 
   /// Loads shards. With a turn, what a writer that died left unfinished is put right first.
   func load(
     _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
-  ) throws(Failure) -> Loaded<Version>
+  ) throws(CacheError) -> Loaded<Version>
 
-  /// What the shards are unless another writer has changed them, without loading them; a commit over it finds that out.
-  /// What does not end with a commit begins again with what is loaded.
-  func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<Version>?
+  /// What a change may begin from without loading the shards; `nil` where it has to load them (default). `last` is what this
+  /// process's last commit made of them, where the group's counter says that nothing was written since.
+  func known(
+    _ shards: [ShardID], of group: KeychainGroup, _ last: Loaded<Version>?
+  ) throws(CacheError) -> Loaded<Version>?
 
-  /// Whether a writer at work may be the reason that something is missing or wrong in what was loaded without a turn.
-  /// `wasQuiet` is what the group's counter says of that.
+  /// Whether a writer at work may be the reason that something is missing or wrong in what was loaded without a turn (default:
+  /// no). `wasQuiet` is what the group's counter says of that.
   func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
-  ) throws(Failure) -> Bool
+  ) throws(CacheError) -> Bool
 
-  /// Throws where a turn does not exclude every other writer, so that nothing is written.
-  func checkLocks() throws(Failure)
+  /// Throws where what was loaded must not be changed; without a turn, only where a turn does not exclude every other writer
+  /// (default: never).
+  func check(_ loaded: Loaded<Version>, _ turn: Turn?) throws(CacheError)
 
-  /// Throws where what was loaded must not be changed.
-  func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure)
-
-  /// Whether shards are still what this process's last commit made them.
-  func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool
-
-  /// Encodes all documents of a commit, before the first is written; a shard without one is removed.
+  /// Encodes all documents of a commit, before the first is written; a shard without one is removed. A backend whose commit
+  /// encodes them, and has no effect if that fails, needs no such function.
   ///
-  /// - Throws: `CacheError` for what cannot be kept, such as what is too large.
+  /// - Throws: What cannot be kept, such as what is too large.
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<Version>
@@ -96,44 +46,84 @@ public protocol StoreBackend: SendableMetatype {
 
   /// Writes what was encoded, in its order. What changes the group runs in ``Turn/announce(_:)``.
   ///
+  /// Where an earlier commit of the call met a conflict and there is nothing to write after all, no changes are committed: then
+  /// none of the earlier commits can be applied any more.
+  ///
   /// - Returns: The version that the next commit may begin from; `nil` where that has to load.
-  /// - Throws: What has the disposition ``Disposition/conflict`` where the shards are not what was loaded.
+  /// - Throws: What has the disposition `conflict` where the shards are not what was loaded.
   func commit(
     _ encoded: Encoded, to group: KeychainGroup, over loaded: Loaded<Version>, _ turn: Turn
-  ) throws(Failure) -> Version?
-
-  /// Returns when none of the call's commits can be applied any more; called before it ends without one.
-  func fencePendingCommits() throws(Failure)
+  ) throws(CacheError) -> Version?
 
   /// Removes items as a whole, or as many as one turn should take.
   func remove(
     _ removal: Removal, from group: KeychainGroup, _ turn: Turn
-  ) throws(Failure) -> (count: Int, isDone: Bool)
+  ) throws(CacheError) -> (count: Int, isDone: Bool)
 
-  /// Releases what the backend has taken besides the group's lock.
+  /// Releases what the backend has taken besides the group's lock (default: nothing).
   func end()
 }
 
 extension StoreBackend {
-  public static var retries: Int { 0 }
-  /// A call unlocks the collection of a keyring, and after it perhaps items in it.
-  public static var unlocks: Int { 2 }
-  public func assumed(_ shards: [ShardID], of group: KeychainGroup) -> Loaded<Version>? { nil }
-  public func fencePendingCommits() throws(Failure) {}
-  public func end() {}
+  public func known(
+    _ shards: [ShardID], of group: KeychainGroup, _ last: Loaded<Version>?
+  ) throws(CacheError) -> Loaded<Version>? { nil }
   public func mayBeUnfinished(
     _ loaded: Loaded<Version>, of shards: ShardSelection, wasQuiet: Bool
-  ) throws(Failure) -> Bool { false }
-  public func checkLocks() throws(Failure) {}
-  public func check(_ loaded: Loaded<Version>, _ turn: Turn) throws(Failure) {}
-  public func isCurrent(_ last: Loaded<Version>, _ shards: [ShardID]) throws(Failure) -> Bool { false }
+  ) throws(CacheError) -> Bool { false }
+  public func check(_ loaded: Loaded<Version>, _ turn: Turn?) throws(CacheError) {}
+  public func end() {}
+}
+
+extension StoreBackend where Encoded == [(id: ShardID, document: CacheDocument?)] {
+  public func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
+    over loaded: Loaded<Version>
+  ) -> Encoded { changes }
+}
+
+/// How long a store's calls may take, how often they begin again, and what they throw when they are given up.
+public struct StorePolicy: Sendable {
+  let timeout: Duration
+  let cancelled: CacheError
+  let timedOut: CacheError
+  let retries: Int
+  let unlocks: Int
+  let concurrentReads: Int
+
+  /// - Parameters:
+  ///   - name: The name of the store in errors, after "the".
+  ///   - timeout: How long a call may take, without the user's answer.
+  ///   - retries: How often a call begins again where the backend went away (default: never).
+  ///   - unlocks: How often a call begins again after unlocking (default: 2).
+  ///   - concurrentReads: How many calls may work at once without a lock, each on a thread (default: 1).
+  public init(
+    _ name: String, timeout: Duration, retries: Int = 0, unlocks: Int = 2, concurrentReads: Int = 1
+  ) {
+    self.init(
+      timeout: timeout, onCancel: CacheError(.cancelled, "The call to the \(name) was cancelled."),
+      onTimeout: CacheError(.timedOut, "The \(name) timed out."), retries: retries, unlocks: unlocks,
+      concurrentReads: concurrentReads)
+  }
+
+  package init(
+    timeout: Duration, onCancel cancelled: CacheError, onTimeout timedOut: CacheError, retries: Int = 0,
+    unlocks: Int = 2, concurrentReads: Int = 1
+  ) {
+    self.timeout = timeout
+    self.cancelled = cancelled
+    self.timedOut = timedOut
+    self.retries = retries
+    self.unlocks = unlocks
+    self.concurrentReads = concurrentReads
+  }
 }
 
 /// One call of a ``GroupStore``, as its backend sees it. What its work returns after the call has ended is ignored.
 public struct StoreCall: Sendable {
   package let cancellable: Cancellable
 
-  /// When the caller gets ``StoreBackend/timedOut``.
+  /// When the caller gets the error of a timeout.
   public var deadline: ContinuousClock.Instant { cancellable.deadline }
   /// Whether the caller has given up, or the deadline has passed while it waited.
   public var isCancelled: Bool { cancellable.isCancelled }
@@ -147,15 +137,22 @@ public struct Loaded<Version: Sendable>: Sendable {
   public let version: Version
   /// Shards that the next commit writes although they do not change, such as those that there are copies of.
   public let unmerged: Set<ShardID>
+  /// Whether another writer may have changed the shards since, which a commit finds out. What does not end with a commit begins
+  /// again with what is loaded.
+  public let isAssumed: Bool
 
   /// - Parameters:
   ///   - contents: The documents and problems.
   ///   - version: What a commit over it has to know.
   ///   - unmerged: Shards that the next commit writes although they do not change.
-  public init(_ contents: GroupContents, _ version: Version, unmerged: Set<ShardID> = []) {
+  ///   - isAssumed: Whether another writer may have changed the shards since.
+  public init(
+    _ contents: GroupContents, _ version: Version, unmerged: Set<ShardID> = [], isAssumed: Bool = false
+  ) {
     self.contents = contents
     self.version = version
     self.unmerged = unmerged
+    self.isAssumed = isAssumed
   }
 }
 

@@ -83,7 +83,7 @@ struct LockedKeyringTests {
     let calls = (0..<3).map { _ in
       Task {
         begun.change { $0 += 1 }
-        try await access.unlock(.collectionLocked)
+        try await access.unlock(CacheError(.collectionLocked, collection: nil))
       }
     }
     try await eventually { begun.read { $0 == 3 } && service.calls.contains("Prompt") }

@@ -35,25 +35,53 @@ public struct CacheError: LocalizedError, Sendable, CustomStringConvertible {
     case refused = "refused"
   }
 
+  /// What a store does about the failure of a call before its caller learns of it.
+  public enum Disposition: Sendable, Hashable {
+    /// Begins again: what the store works with went away under it.
+    case retry
+    /// Unlocks, and begins again.
+    case unlock
+    /// Loads again, and makes the change anew: another writer was faster.
+    case conflict
+    /// Succeeds: one of the commits of this call, counted from 0, was applied after all.
+    case applied(Int)
+    /// Fails.
+    case fatal
+  }
+
   public let code: Code
   /// What happened, in a sentence without personal data.
-  public let message: String
+  public package(set) var message: String
   /// What to do about it, in a sentence.
-  public let advice: String?
+  public package(set) var advice: String?
   /// The store's own error.
   public let underlyingError: (any Error)?
   /// What ``Removal/damaged`` does about the cause.
   public let remedy: StoreProblem.Remedy
+  public package(set) var disposition: Disposition
+  /// Whether a commit that failed so may have been applied all the same.
+  public let leavesOutcomeOpen: Bool
 
+  /// - Parameters:
+  ///   - code: The kind of failure.
+  ///   - message: What happened, in a sentence without personal data.
+  ///   - advice: What to do about it, in a sentence.
+  ///   - underlyingError: The store's own error.
+  ///   - remedy: What ``Removal/damaged`` does about the cause.
+  ///   - disposition: What the store does about it.
+  ///   - leavesOutcomeOpen: Whether a commit that failed so may have been applied all the same (default: if the call begins
+  ///     again or was cancelled).
   public init(
     _ code: Code, _ message: String, advice: String? = nil, underlyingError: (any Error)? = nil,
-    remedy: StoreProblem.Remedy = .none
+    remedy: StoreProblem.Remedy = .none, disposition: Disposition = .fatal, leavesOutcomeOpen: Bool? = nil
   ) {
     self.code = code
     self.message = message
     self.advice = advice
     self.underlyingError = underlyingError
     self.remedy = remedy
+    self.disposition = disposition
+    self.leavesOutcomeOpen = leavesOutcomeOpen ?? (disposition == .retry || code == .cancelled)
   }
 
   public var description: String { sentences(message, advice) }

@@ -4,6 +4,9 @@ import TokenCache
 
 /// A connection to the store's file, for one thread.
 final class Database {
+  /// What the first column of each row names, and what is in the last.
+  typealias Rows = [(name: String, value: [UInt8])]
+
   private var connection: OpaquePointer?
   private let path: String
 
@@ -21,7 +24,7 @@ final class Database {
   deinit { sqlite3_close_v2(connection) }
 
   /// The sealed keys; `nil` if the store does not exist.
-  func keys() throws(CacheError) -> [UInt8]? { try rows("SELECT value FROM keys").first?.first }
+  func keys() throws(CacheError) -> [UInt8]? { try rows("SELECT id, value FROM keys").first?.value }
 
   /// Makes changes in one transaction, which has no effect if one of them fails.
   func transaction(_ changes: () throws(CacheError) -> Void) throws(CacheError) {
@@ -37,8 +40,8 @@ final class Database {
     }
   }
 
-  /// Runs a statement with these values and returns the bytes of the rows' columns.
-  func rows(_ sql: String, _ texts: [String] = [], _ blob: [UInt8]? = nil) throws(CacheError) -> [[[UInt8]]] {
+  /// Runs a statement with these values.
+  func rows(_ sql: String, _ texts: [String] = [], _ blob: [UInt8]? = nil) throws(CacheError) -> Rows {
     guard let connection else { return [] }
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
@@ -50,19 +53,18 @@ final class Database {
       results.append(sqlite3_bind_blob(statement, Int32(texts.count + 1), blob, Int32(blob.count), copy))
     }
     guard results.allSatisfy({ $0 == SQLITE_OK }) else { throw failure }
-    var rows: [[[UInt8]]] = []
-    var result = sqlite3_step(statement)
-    while result == SQLITE_ROW {
-      let columns = (0..<sqlite3_column_count(statement)).map { column in
-        let bytes = sqlite3_column_blob(statement, column)
-        return Array(
-          UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))))
+    var rows = Rows()
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW:
+        let last = sqlite3_column_count(statement) - 1
+        let value = UnsafeRawBufferPointer(
+          start: sqlite3_column_blob(statement, last), count: Int(sqlite3_column_bytes(statement, last)))
+        rows.append((String(cString: sqlite3_column_text(statement, 0)), Array(value)))
+      case SQLITE_DONE: return rows
+      default: throw failure
       }
-      rows.append(columns)
-      result = sqlite3_step(statement)
     }
-    guard result == SQLITE_DONE else { throw failure }
-    return rows
   }
 
   private var failure: CacheError {

@@ -2,53 +2,99 @@ public import Sealing
 import StoreSupport
 public import TokenCache
 
-/// Keychain groups in an SQLite file, sealed.
+/// Makes a store of keychain groups in an SQLite file, sealed. The first write makes its keys.
 ///
 /// Each shard is one row. A restored older row is not recognized, as it is in Llavero's file store.
-public final class SQLiteCacheStore: CacheStore {
-  private let store: GroupStore<SQLiteBackend>
-  private let writers: GroupWriters
+///
+/// - Parameters:
+///   - directory: The absolute path of an existing directory that is closed to other users. It has the file and the groups'
+///     locks.
+///   - key: The source of the key.
+///   - timeout: How long a call may take, without the user's answer.
+/// - Returns: The store.
+public func sqliteCacheStore(
+  directory: String, key: KeySource, timeout: Duration = .seconds(25)
+) -> some CacheStore {
+  let path = directory + "/cache.sqlite"
+  let keys = StoreKeys(key, timeout: timeout)
+  return GroupStore(
+    GroupWriters(label: "sqlite.writes") { (directory, "\($0).lock") }, label: "sqlite.reads",
+    StorePolicy("SQLite store", timeout: timeout)
+  ) { (call) throws(CacheError) in
+    SQLiteBackend(database: try Database(path, timeout: call.deadline - .now), keys: keys)
+  } unlock: { (failure) throws(CacheError) in
+    try await keys.unseal(after: failure, called: "The keys in \(path)", advice: "Restore a backup.") {
+      () throws(CacheError) in
+      try Database(path, timeout: timeout).keys()
+    } writing: { (value) throws(CacheError) in
+      let database = try Database(path, timeout: timeout, makesFile: true)
+      _ = try database.rows("INSERT OR IGNORE INTO keys VALUES (0, ?)", [], value)
+    }
+  }
+}
 
-  /// Makes a store. The first write makes its keys.
-  ///
-  /// - Parameters:
-  ///   - directory: The absolute path of an existing directory that is closed to other users. It has the file and the
-  ///     groups' locks.
-  ///   - key: The source of the key.
-  ///   - timeout: How long a call may take, without the user's answer.
-  public init(directory: String, key: KeySource, timeout: Duration = .seconds(25)) {
-    let path = directory + "/cache.sqlite"
-    let keys = StoreKeys(key, timeout: timeout)
-    writers = GroupWriters(label: "sqlite.writes") { (directory, "\($0).lock") }
-    store = GroupStore(writers, label: "sqlite.reads", timeout: timeout) { (call) throws(CacheError) in
-      SQLiteBackend(database: try Database(path, timeout: call.deadline - .now), keys: keys)
-    } cacheError: {
-      $0
-    } unlock: { (failure) throws(CacheError) in
-      try await keys.unseal(after: failure, called: "The keys in \(path)", advice: "Restore a backup.") {
-        () throws(CacheError) in
-        try Database(path, timeout: timeout).keys()
-      } writing: { (value) throws(CacheError) in
-        let database = try Database(path, timeout: timeout, makesFile: true)
-        _ = try database.rows("INSERT OR IGNORE INTO keys VALUES (0, ?)", [], value)
-      }
+/// The groups in a database, while one call of the store works on them.
+struct SQLiteBackend: StoreBackend {
+  let database: Database
+  let keys: StoreKeys
+
+  func groups() throws(CacheError) -> [KeychainGroup] {
+    try database.rows("SELECT DISTINCT keychain FROM shards ORDER BY keychain").compactMap {
+      try? KeychainGroup($0.name)
     }
   }
 
-  public func groups() async throws(CacheError) -> [KeychainGroup] { try await store.groups() }
-
-  public func read(
-    _ shards: ShardSelection, in group: KeychainGroup
-  ) async throws(CacheError) -> GroupContents { try await store.read(shards, in: group) }
-
-  public func update<Result: Sendable>(
-    _ shards: [ShardID], in group: KeychainGroup,
-    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
-  ) async throws(CacheError) -> Result { try await store.update(shards, in: group, change) }
-
-  public func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
-    try await store.remove(removal, in: group)
+  /// Loads rows. A commit has to know the store's keys; a reader of a store that does not exist gets none.
+  func load(
+    _ shards: ShardSelection, of group: KeychainGroup, _ turn: Turn?
+  ) throws(CacheError) -> Loaded<DataKeys?> {
+    let value = try database.keys()
+    if value == nil && turn == nil { return Loaded(GroupContents(), nil) }
+    let keys = try keys.keys(in: value)
+    var rows = Database.Rows()
+    switch shards {
+    case .all: rows = try database.rows("SELECT id, value FROM shards WHERE keychain = ?", [group.name])
+    case .some(let ids):
+      let query = "SELECT id, value FROM shards WHERE keychain = ? AND id = ?"
+      for id in ids { rows += try database.rows(query, [group.name, id.rawValue]) }
+    }
+    let sealed = rows.map { (shard: ShardID(rawValue: $0.name), bytes: $0.value) }
+    return Loaded(SealedFormat.contents(of: sealed, in: group, with: keys) { "The row \($0)" }, keys)
   }
 
-  public func generation(of group: KeychainGroup) -> UInt64? { writers.generation(of: group) }
+  /// Writes rows in one transaction, which has no effect if one of them cannot be sealed or written.
+  func commit(
+    _ changes: [(id: ShardID, document: CacheDocument?)], to group: KeychainGroup,
+    over loaded: Loaded<DataKeys?>, _ turn: Turn
+  ) throws(CacheError) -> DataKeys?? {
+    try turn.announce { () throws(CacheError) in
+      try database.transaction { () throws(CacheError) in
+        for (id, document) in changes {
+          let names = [group.name, id.rawValue]
+          if let document, let keys = loaded.version {
+            let sealed = try SealedFormat.seal(document, of: id, in: group, with: keys)
+            _ = try database.rows("INSERT OR REPLACE INTO shards VALUES (?, ?, ?)", names, sealed)
+          } else {
+            _ = try database.rows("DELETE FROM shards WHERE keychain = ? AND id = ?", names)
+          }
+        }
+      }
+    }
+    return nil
+  }
+
+  func remove(
+    _ removal: Removal, from group: KeychainGroup, _ turn: Turn
+  ) throws(CacheError) -> (count: Int, isDone: Bool) {
+    let ids =
+      removal == .everything
+      ? try database.rows("SELECT id FROM shards WHERE keychain = ?", [group.name]).map {
+        ShardID(rawValue: $0.name)
+      }
+      : try load(.all, of: group, nil).contents.problems.filter { $0.remedy == .removal }.compactMap(\.shard)
+    if !ids.isEmpty {
+      _ = try commit(ids.map { ($0, nil) }, to: group, over: Loaded(GroupContents(), nil), turn)
+    }
+    return (ids.count, true)
+  }
 }

@@ -27,7 +27,7 @@ private final class Fixture: StoreFixture {
   deinit { try? FileManager.default.removeItem(at: directory) }
 
   func newStore(timeout: Duration) -> any CacheStore {
-    SQLiteCacheStore(
+    sqliteCacheStore(
       directory: directory.path, key: .keyFile(path: directory.appending(path: "key").path), timeout: timeout)
   }
 
@@ -95,13 +95,12 @@ struct RuleTests {
     let (calls, calling) = AsyncStream.makeStream(of: StoreCall.self)
     let end = DispatchSemaphore(value: 0)
     let store = GroupStore<SQLiteBackend>(
-      GroupWriters(label: "writes") { _ in (directory, "lock") }, label: "reads", timeout: .seconds(600)
+      GroupWriters(label: "writes") { _ in (directory, "lock") }, label: "reads",
+      StorePolicy("SQLite store", timeout: .seconds(600))
     ) { (call) throws(CacheError) in
       calling.yield(call)
       end.wait()
       throw CacheError(.unavailable, "Too late.")
-    } cacheError: {
-      $0
     } unlock: { (failure) throws(CacheError) in
       throw failure
     }
