@@ -35,8 +35,7 @@ public protocol StoreBackend: SendableMetatype {
   /// (default: never).
   func check(_ loaded: Loaded<Version>, _ turn: Turn?) throws(CacheError)
 
-  /// Encodes all documents of a commit, before the first is written; a shard without one is removed. A backend whose commit
-  /// encodes them, and has no effect if that fails, needs no such function.
+  /// Encodes all documents of a commit, before the first is written; a shard without one is removed.
   ///
   /// - Throws: What cannot be kept, such as what is too large.
   func encode(
@@ -73,13 +72,6 @@ extension StoreBackend {
   ) throws(CacheError) -> Bool { false }
   public func check(_ loaded: Loaded<Version>, _ turn: Turn?) throws(CacheError) {}
   public func end() {}
-}
-
-extension StoreBackend where Encoded == [(id: ShardID, document: CacheDocument?)] {
-  public func encode(
-    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
-    over loaded: Loaded<Version>
-  ) -> Encoded { changes }
 }
 
 /// How long a store's calls may take, how often they begin again, and what they throw when they are given up.

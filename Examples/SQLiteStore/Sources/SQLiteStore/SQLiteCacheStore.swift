@@ -37,6 +37,7 @@ public func sqliteCacheStore(
 struct SQLiteBackend: StoreBackend {
   let database: Database
   let keys: StoreKeys
+  private static let query = "SELECT id, value FROM shards WHERE keychain = ?"
 
   func groups() throws(CacheError) -> [KeychainGroup] {
     try database.rows("SELECT DISTINCT keychain FROM shards ORDER BY keychain").compactMap {
@@ -53,30 +54,36 @@ struct SQLiteBackend: StoreBackend {
     let keys = try keys.keys(in: value)
     var rows = Database.Rows()
     switch shards {
-    case .all: rows = try database.rows("SELECT id, value FROM shards WHERE keychain = ?", [group.name])
+    case .all: rows = try database.rows(Self.query, [group.name])
     case .some(let ids):
-      let query = "SELECT id, value FROM shards WHERE keychain = ? AND id = ?"
-      for id in ids { rows += try database.rows(query, [group.name, id.rawValue]) }
+      for id in ids { rows += try database.rows(Self.query + " AND id = ?", [group.name, id.rawValue]) }
     }
     let sealed = rows.map { (shard: ShardID(rawValue: $0.name), bytes: $0.value) }
     return Loaded(SealedFormat.contents(of: sealed, in: group, with: keys) { "The row \($0)" }, keys)
   }
 
-  /// Writes rows in one transaction, which has no effect if one of them cannot be sealed or written.
+  func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
+    over loaded: Loaded<DataKeys?>
+  ) throws(CacheError) -> [(id: ShardID, sealed: [UInt8]?)] {
+    try changes.map { (id, document) throws(CacheError) in
+      guard let document, let keys = loaded.version else { return (id, nil) }
+      return (id, try SealedFormat.seal(document, of: id, in: group, with: keys))
+    }
+  }
+
   func commit(
-    _ changes: [(id: ShardID, document: CacheDocument?)], to group: KeychainGroup,
-    over loaded: Loaded<DataKeys?>, _ turn: Turn
+    _ encoded: [(id: ShardID, sealed: [UInt8]?)], to group: KeychainGroup, over loaded: Loaded<DataKeys?>,
+    _ turn: Turn
   ) throws(CacheError) -> DataKeys?? {
     try turn.announce { () throws(CacheError) in
       try database.transaction { () throws(CacheError) in
-        for (id, document) in changes {
-          let names = [group.name, id.rawValue]
-          if let document, let keys = loaded.version {
-            let sealed = try SealedFormat.seal(document, of: id, in: group, with: keys)
-            _ = try database.rows("INSERT OR REPLACE INTO shards VALUES (?, ?, ?)", names, sealed)
-          } else {
-            _ = try database.rows("DELETE FROM shards WHERE keychain = ? AND id = ?", names)
-          }
+        for (id, sealed) in encoded {
+          let change =
+            sealed == nil
+            ? "DELETE FROM shards WHERE keychain = ? AND id = ?"
+            : "INSERT OR REPLACE INTO shards VALUES (?, ?, ?)"
+          _ = try database.rows(change, [group.name, id.rawValue], sealed)
         }
       }
     }
@@ -88,9 +95,7 @@ struct SQLiteBackend: StoreBackend {
   ) throws(CacheError) -> (count: Int, isDone: Bool) {
     let ids =
       removal == .everything
-      ? try database.rows("SELECT id FROM shards WHERE keychain = ?", [group.name]).map {
-        ShardID(rawValue: $0.name)
-      }
+      ? try database.rows(Self.query, [group.name]).map { ShardID(rawValue: $0.name) }
       : try load(.all, of: group, nil).contents.problems.filter { $0.remedy == .removal }.compactMap(\.shard)
     if !ids.isEmpty {
       _ = try commit(ids.map { ($0, nil) }, to: group, over: Loaded(GroupContents(), nil), turn)
