@@ -202,7 +202,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "CGLib", "GLibSupport", "HTTPSupport", "IdentityClient", "MicrosoftGraph", "PrivateSession",
-        "StoreRules", "TokenCache", "WorkerSupport", httpTypes,
+        "SecretService", "StoreRules", "TokenCache", "WorkerSupport", httpTypes,
       ],
       path: "Tests/TestSupport", swiftSettings: common),
     // Counts what the tests of complexity compare.

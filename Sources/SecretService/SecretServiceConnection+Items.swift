@@ -2,7 +2,10 @@ package import GLibSupport
 import Synchronization
 
 extension SecretServiceConnection {
-  /// Finds items, as ``SecretServiceClient/search(_:in:)`` does. A locked collection is never reported as empty.
+  /// Finds the items that have all of these attributes, and perhaps others; in all collections for `nil`. A locked collection is
+  /// never reported as empty.
+  ///
+  /// Leave `xdg:schema` out: gnome-keyring does not find items by it in a collection that was never unlocked.
   package func search(
     _ attributes: [String: String], in collection: ObjectPath?, _ cancellable: Cancellable
   ) throws(SecretServiceError) -> FoundItems {
@@ -149,7 +152,8 @@ extension SecretServiceConnection {
       isLocked: isLocked)
   }
 
-  /// Makes a new item, in place of those with the same attributes if it is `replacing` them.
+  /// Makes a new item, in place of those with the same attributes if it is `replacing` them. Not every service encrypts the label
+  /// and the attributes.
   package func create(
     label: String, attributes: [String: String], secret: SecretBytes, replacing: Bool = false,
     in collection: ObjectPath, prompt: Bool, _ cancellable: Cancellable

@@ -115,7 +115,12 @@ extension Check {
       ? "The default collection, \(collection.label)," : "The collection \(collection.label)"
     do throws(SecretServiceError) {
       // Also without permission to prompt: KWallet reports an open wallet as locked.
-      if collection.isLocked { try await client.unlock(collection.path, prompt: setup.options.prompt) }
+      if collection.isLocked {
+        let prompt = setup.options.prompt
+        try await client.perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
+          try connection.unlock(collection.path, prompt: prompt != .denied, cancellable)
+        }
+      }
       return .ok("\(name) is unlocked.") + (await otherCollection(setup))
     } catch  where error == .collectionLocked {
       let provider = try await Provider(client)
@@ -183,18 +188,27 @@ extension Check {
       // In a task of its own: this one may be cancelled.
       try await Task {
         await Result.catching { () async throws(SecretServiceError) in
-          if let path { return try await client.delete(path, prompt: prompt) }
-          for path in try await client.search(attributes, in: collection).unlocked {
-            try await client.delete(path, prompt: prompt)
+          try await client.perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
+            let paths =
+              if let path { [path] } else {
+                try connection.search(attributes, in: collection, cancellable).unlocked
+              }
+            for path in paths {
+              guard try connection.delete(path, prompt: prompt != .denied, cancellable) else {
+                throw .noSuchItem
+              }
+            }
           }
         }
       }.value.get()
     }
     var path: ObjectPath
     do throws(SecretServiceError) {
-      path = try await client.create(
-        label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
-        in: collection, prompt: prompt)
+      path = try await client.perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
+        try connection.create(
+          label: "Llavero: probe", attributes: attributes, secret: SecretBytes(copying: Array("first".utf8)),
+          in: collection, prompt: prompt != .denied, cancellable)
+      }
     } catch {
       // A call that failed may have made the item.
       try? await remove(nil)
@@ -222,8 +236,13 @@ extension Check {
       return .problem("The keyring does not find an item that was just written.", advice: otherKeyring)
     }
     let second = Array("second".utf8)
-    path = try await client.setSecret(SecretBytes(copying: second), of: path)
-    guard let read = try await client.secrets(of: [path])[path],
+    path = try await client.perform { [path] (connection, cancellable) throws(SecretServiceError) in
+      try connection.setSecret(path, SecretBytes(copying: second), cancellable)
+    }
+    let secrets = try await client.perform { [path] (connection, cancellable) throws(SecretServiceError) in
+      try connection.secrets(of: [path], cancellable)
+    }
+    guard let read = secrets[path],
       unsafe read.withUnsafeBytes(Array.init) == second
     else {
       return .problem("The keyring returned other data than was written.", advice: otherKeyring)
@@ -238,7 +257,7 @@ extension Check {
     let other = SecretServiceClient(timeout: .seconds(10), allowsPlainSession: true)
     // KWallet reports a collection as locked until a program has opened it.
     guard try await !other.collection(named: collection.lastElement).isLocked,
-      try await other.search(attributes).locked.contains(path)
+      try await other.search(attributes, in: nil).locked.contains(path)
     else { return [] }
     return .warning(
       "The keyring asks each time a program reads an item.",
@@ -246,6 +265,26 @@ extension Check {
   }
 
   private static let otherKeyring = "Restart the keyring, or use another one, such as gnome-keyring."
+}
+
+extension SecretServiceClient {
+  fileprivate func collection(named name: String?) async throws(SecretServiceError) -> CollectionProperties {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in
+        try connection.collection(named: name, cancellable)
+      }
+    }
+  }
+
+  fileprivate func search(
+    _ attributes: [String: String], in collection: ObjectPath?
+  ) async throws(SecretServiceError) -> FoundItems {
+    try await perform { (connection, cancellable) throws(SecretServiceError) in
+      try connection.retryingOnce { () throws(SecretServiceError) in
+        try connection.search(attributes, in: collection, cancellable)
+      }
+    }
+  }
 }
 
 extension Provider {
