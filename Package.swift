@@ -23,26 +23,27 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let package = Package(
   name: "llavero",
   products: [
-    .library(name: "Llavero", targets: ["Llavero"]),
-    .library(name: "MSAL", targets: ["MSAL"]),
-    .library(name: "IdentityClient", targets: ["IdentityClient"]),
-    .library(name: "BrowserSignIn", targets: ["BrowserSignIn"]),
+    // A product also has the libraries whose names its programs need.
+    .library(
+      name: "Llavero",
+      targets: [
+        "Llavero", "BrowserSignIn", "HTTPSupport", "IdentityBroker", "IdentityClient", "KeyringStore",
+        "MicrosoftGraph", "SecretService", "SoupTransport", "TokenCache",
+      ]),
+    .library(name: "MSAL", targets: ["MSAL", "HTTPSupport", "SecretService", "SoupTransport", "TokenCache"]),
+    .library(name: "IdentityClient", targets: ["IdentityClient", "HTTPSupport", "TokenCache"]),
     .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
     .library(name: "IdentityBroker", targets: ["IdentityBroker"]),
     .library(name: "Lending", targets: ["Lending"]),
-    .library(name: "MicrosoftGraph", targets: ["MicrosoftGraph"]),
-    .library(name: "HTTPSupport", targets: ["HTTPSupport"]),
-    .library(name: "SoupTransport", targets: ["SoupTransport"]),
-    .library(name: "TokenCache", targets: ["TokenCache"]),
-    .library(name: "KeyringStore", targets: ["KeyringStore"]),
-    .library(name: "EncryptedFileStore", targets: ["EncryptedFileStore"]),
-    .library(name: "EtcdStore", targets: ["EtcdStore"]),
-    .library(name: "Sealing", targets: ["Sealing"]),
-    .library(name: "StoreSupport", targets: ["StoreSupport"]),
-    .library(name: "StoreRules", targets: ["StoreRules"]),
-    .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore"]),
+    .library(name: "KeyringStore", targets: ["KeyringStore", "SecretService", "TokenCache"]),
+    .library(
+      name: "EncryptedFileStore", targets: ["EncryptedFileStore", "Sealing", "SecretService", "TokenCache"]),
+    .library(
+      name: "EtcdStore", targets: ["EtcdStore", "HTTPSupport", "Sealing", "SecretService", "TokenCache"]),
+    .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore", "SecretService", "TokenCache"]),
+    .library(name: "StoreSupport", targets: ["StoreSupport", "Sealing", "SecretService", "TokenCache"]),
+    .library(name: "StoreRules", targets: ["StoreRules", "TokenCache"]),
     .library(name: "Configuration", targets: ["Configuration"]),
-    .library(name: "SecretService", targets: ["SecretService"]),
     .library(name: "LabServer", targets: ["LabServer"]),
     .executable(name: "llavero", targets: ["llavero"]),
     .executable(name: "entra-lab", targets: ["entra-lab"]),

@@ -28,35 +28,26 @@ let package = Package(
       name: "TutorialApp",
       dependencies: [
         "GTKSupport",
-        .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
         .product(name: "MSAL", package: "llavero"),
-        .product(name: "SoupTransport", package: "llavero"),
       ],
       swiftSettings: settings),
     // What the window shows and does. It knows no GTK.
     .target(
       name: "KeychainModel",
       dependencies: [
-        .product(name: "BrowserSignIn", package: "llavero"),
         .product(name: "Configuration", package: "llavero"),
         .product(name: "EtcdStore", package: "llavero"),
-        .product(name: "HTTPSupport", package: "llavero"),
-        .product(name: "IdentityBroker", package: "llavero"),
-        .product(name: "IdentityClient", package: "llavero"),
+        .product(name: "Llavero", package: "llavero"),
         .product(name: "MSALExtensionsStore", package: "llavero"),
-        .product(name: "SecretService", package: "llavero"),
-        .product(name: "SoupTransport", package: "llavero"),
-        .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),
     .target(
       name: "KeychainWindow",
       dependencies: [
         "GTKSupport", "KeychainModel", .product(name: "Configuration", package: "llavero"),
-        .product(name: "SecretService", package: "llavero"),
-        .product(name: "TokenCache", package: "llavero"),
+        .product(name: "KeyringStore", package: "llavero"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -72,16 +63,13 @@ let package = Package(
         .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "LabServer", package: "llavero"),
-        .product(name: "Sealing", package: "llavero"),
-        .product(name: "SecretService", package: "llavero"),
-        .product(name: "TokenCache", package: "llavero"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "KeychainWindowChecks",
       dependencies: [
         "CGTK", "GTKSupport", "KeychainModel", "KeychainWindow",
-        .product(name: "TokenCache", package: "llavero"),
+        .product(name: "KeyringStore", package: "llavero"),
       ],
       path: "Tests/KeychainWindowChecks", swiftSettings: settings),
     // What needs GTK's loop on the first thread, which "swift test" keeps to itself.

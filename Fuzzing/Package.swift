@@ -13,12 +13,8 @@ let package = Package(
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        .product(name: "BrowserSignIn", package: "llavero"),
         .product(name: "EncryptedFileStore", package: "llavero"),
-        .product(name: "IdentityClient", package: "llavero"),
-        .product(name: "Sealing", package: "llavero"),
-        .product(name: "SoupTransport", package: "llavero"),
-        .product(name: "TokenCache", package: "llavero"),
+        .product(name: "Llavero", package: "llavero"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],

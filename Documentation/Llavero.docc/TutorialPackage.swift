@@ -13,10 +13,8 @@ let package = Package(
       name: "Tutorial",
       dependencies: [
         .product(name: "GTKSupport", package: "Desktop"),
-        .product(name: "HTTPSupport", package: "llavero"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
         .product(name: "MSAL", package: "llavero"),
-        .product(name: "SoupTransport", package: "llavero"),
       ])
   ])

@@ -13,19 +13,13 @@ let package = Package(
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "CSQLite",
-        .product(name: "Sealing", package: "llavero"),
-        .product(name: "StoreSupport", package: "llavero"),
-        .product(name: "TokenCache", package: "llavero"),
+        "CSQLite", .product(name: "StoreSupport", package: "llavero"),
       ]),
     .testTarget(
       name: "SQLiteStoreTests",
       dependencies: [
-        "CSQLite", "SQLiteStore",
-        .product(name: "Sealing", package: "llavero"),
-        .product(name: "StoreRules", package: "llavero"),
+        "CSQLite", "SQLiteStore", .product(name: "StoreRules", package: "llavero"),
         .product(name: "StoreSupport", package: "llavero"),
-        .product(name: "TokenCache", package: "llavero"),
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -37,28 +37,28 @@ extension ObjectPath {
 }
 
 /// The properties of a collection.
-public struct CollectionProperties: Hashable, Sendable {
-  public let path: ObjectPath
-  public let label: String
-  public let isLocked: Bool
+package struct CollectionProperties: Hashable, Sendable {
+  package let path: ObjectPath
+  package let label: String
+  package let isLocked: Bool
 }
 
 /// The properties of an item, without its secret.
-public struct ItemProperties: Hashable, Sendable {
-  public let path: ObjectPath
+package struct ItemProperties: Hashable, Sendable {
+  package let path: ObjectPath
   /// A locked item's attributes may be hashed by the service.
-  public let attributes: [String: String]
-  public let label: String
+  package let attributes: [String: String]
+  package let label: String
   /// The time in seconds since 1970.
-  public let created: UInt64
+  package let created: UInt64
   /// The time in seconds since 1970.
-  public let modified: UInt64
-  public let isLocked: Bool
+  package let modified: UInt64
+  package let isLocked: Bool
 }
 
 /// The items that a search found.
-public struct FoundItems: Hashable, Sendable {
-  public let unlocked: [ObjectPath]
+package struct FoundItems: Hashable, Sendable {
+  package let unlocked: [ObjectPath]
   /// Their secrets can be read only after their collection was unlocked.
-  public let locked: [ObjectPath]
+  package let locked: [ObjectPath]
 }

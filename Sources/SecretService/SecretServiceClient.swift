@@ -7,12 +7,12 @@ package import GLibSupport
 /// timeout passes, the caller resumes at once. A write that was given up may have been carried out all the same.
 ///
 /// No call prompts unless the caller allows it.
-public final class SecretServiceClient: Sendable {
+package final class SecretServiceClient: Sendable {
   /// The largest secret that is sent, in bytes: 32 MiB. D-Bus closes the connection over a message of 128 MiB.
-  public static let maximumSecretSize = 32 << 20
+  package static let maximumSecretSize = 32 << 20
 
   /// How long a call may take.
-  public let timeout: Duration
+  package let timeout: Duration
 
   private let connection: SecretServiceConnection
   private let queue = BlockingQueue(label: "llavero.secret-service")
@@ -24,7 +24,8 @@ public final class SecretServiceClient: Sendable {
   ///   - timeout: How long a call may take, connecting included.
   ///   - allowsPlainSession: Whether secrets may cross the bus as plaintext if the service refuses to encrypt them.
   ///     Otherwise every call fails with ``SecretServiceError/encryptionRefused`` then.
-  public init(busAddress: String? = nil, timeout: Duration = .seconds(25), allowsPlainSession: Bool = false) {
+  package init(busAddress: String? = nil, timeout: Duration = .seconds(25), allowsPlainSession: Bool = false)
+  {
     connection = SecretServiceConnection(busAddress: busAddress, allowsPlainSession: allowsPlainSession)
     self.timeout = timeout
   }

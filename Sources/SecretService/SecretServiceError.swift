@@ -38,7 +38,7 @@ public enum SecretServiceError: LocalizedError, Equatable, Sendable {
   case cancelled
   /// The service ended or was restarted; object paths that it returned are invalid.
   case serviceGone
-  /// The secret is larger than ``SecretServiceClient/maximumSecretSize``; sizes are in bytes.
+  /// The secret is larger than 32 MiB; sizes are in bytes.
   case itemTooLarge(size: Int, limit: Int)
   case noSuchItem
   /// The service returned another D-Bus error.
