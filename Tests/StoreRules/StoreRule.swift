@@ -1,5 +1,6 @@
 import Dispatch
 import FoundationEssentials
+import Synchronization
 public import Testing
 package import TokenCache
 
@@ -78,11 +79,17 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
       try await store.write(1, to: [1, 2], of: fixture)
       let generation = await fixture.generation(of: store)
       let shards = [fixture.shard(1), fixture.shard(2)]
-      await expectCacheError(.refused) {
-        try await store.update(shards, in: fixture.group) { contents throws(CacheError) in
-          contents[shards[0]] = CacheDocument()
-          throw CacheError(.refused, "No.")
+      // Whatever the error says of another store.
+      for disposition in [CacheError.Disposition.retry, .unlock, .applied(0), .fatal] {
+        let calls = Mutex(0)
+        await expectCacheError(.refused) {
+          try await store.update(shards, in: fixture.group) { contents throws(CacheError) in
+            calls.withLock { $0 += 1 }
+            contents[shards[0]] = CacheDocument()
+            throw CacheError(.refused, "No.", disposition: disposition)
+          }
         }
+        #expect(calls.withLock(\.self) == 1)
       }
       let result = try await store.update(shards, in: fixture.group) { contents in
         contents[shards[0]] = contents[shards[0]]
