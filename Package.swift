@@ -32,14 +32,16 @@ let package = Package(
       ]),
     .library(name: "MSAL", targets: ["MSAL", "HTTPSupport", "SecretService", "SoupTransport", "TokenCache"]),
     .library(name: "IdentityClient", targets: ["IdentityClient", "HTTPSupport", "TokenCache"]),
-    .library(name: "ProofOfPossession", targets: ["ProofOfPossession"]),
-    .library(name: "IdentityBroker", targets: ["IdentityBroker"]),
-    .library(name: "Lending", targets: ["Lending"]),
+    .library(name: "ProofOfPossession", targets: ["ProofOfPossession", "IdentityClient"]),
+    .library(name: "IdentityBroker", targets: ["IdentityBroker", "IdentityClient"]),
+    .library(
+      name: "Lending", targets: ["Lending", "HTTPSupport", "IdentityClient", "SoupTransport", "TokenCache"]),
     .library(name: "KeyringStore", targets: ["KeyringStore", "SecretService", "TokenCache"]),
     .library(
       name: "EncryptedFileStore", targets: ["EncryptedFileStore", "Sealing", "SecretService", "TokenCache"]),
     .library(
-      name: "EtcdStore", targets: ["EtcdStore", "HTTPSupport", "Sealing", "SecretService", "TokenCache"]),
+      name: "EtcdStore",
+      targets: ["EtcdStore", "HTTPSupport", "Sealing", "SecretService", "SoupTransport", "TokenCache"]),
     .library(name: "MSALExtensionsStore", targets: ["MSALExtensionsStore", "SecretService", "TokenCache"]),
     .library(name: "StoreSupport", targets: ["StoreSupport", "Sealing", "SecretService", "TokenCache"]),
     .library(name: "StoreRules", targets: ["StoreRules", "TokenCache"]),

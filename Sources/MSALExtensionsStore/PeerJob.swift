@@ -224,6 +224,7 @@ final class PeerJob: StoreBackend {
   /// msal-node-extensions may remove a lock file while others hold it.
   private func checkLock() throws(CacheError) {
     guard lock?.isStillHeld == true else {
+      // Nothing is written without the lock.
       throw CacheError(
         .unavailable, "Another program keeps removing the lock file while it is held.",
         advice: "Try again; nothing was written.", disposition: .retry, leavesOutcomeOpen: false)

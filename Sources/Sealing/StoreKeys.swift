@@ -233,14 +233,15 @@ public final class StoreKeys: Sendable {
 extension CacheError {
   /// The error of a change of keys that failed when the new key, which may be the same, was in force.
   fileprivate func afterChangeOfKeys(isSame: Bool) -> CacheError {
-    CacheError(
-      code,
+    var error = self
+    error.message =
+      (isSame
+        ? "The change of keys is not finished. "
+        : "The new key opens the store by now, and the old one no longer. ") + message
+    error.advice =
       isSame
-        ? "The change of keys is not finished. \(message)"
-        : "The new key opens the store by now, and the old one no longer. \(message)",
-      advice: isSame
-        ? "Run it again to finish. The store's key is the same."
-        : "Keep the new key. To finish, run the change again with it as the store's key.",
-      underlyingError: underlyingError, remedy: remedy)
+      ? "Run it again to finish. The store's key is the same."
+      : "Keep the new key. To finish, run the change again with it as the store's key."
+    return error
   }
 }

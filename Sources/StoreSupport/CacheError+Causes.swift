@@ -6,6 +6,9 @@ package import TokenCache
 extension CacheError {
   /// What a failure of the Secret Service, in a collection or the default one, means for the cache.
   package init(_ error: SecretServiceError, collection: String? = nil) {
+    // The error may have the last element of the collection's path.
+    var error = error
+    if case .noSuchCollection = error { error = .noSuchCollection(collection ?? "default") }
     let disposition: Disposition =
       switch error {
       case .serviceGone: .retry
@@ -13,9 +16,6 @@ extension CacheError {
       case .collectionLocked, .itemsLocked, .promptRequired, .noSuchCollection("default"): .unlock
       default: .fatal
       }
-    // The error may have the last element of the collection's path.
-    var error = error
-    if case .noSuchCollection = error { error = .noSuchCollection(collection ?? "default") }
     let code: Code =
       switch error {
       case .noSessionBus, .noSecretService, .noRuntimeDirectory, .noSuchCollection, .noWallet, .noDatabase,

@@ -87,7 +87,7 @@ public struct StorePolicy: Sendable {
   ///   - name: The name of the store in errors, after "the".
   ///   - timeout: How long a call may take, without the user's answer.
   ///   - retries: How often a call begins again where the backend went away (default: never).
-  ///   - unlocks: How often a call begins again after unlocking (default: 2).
+  ///   - unlocks: How often a call begins again after unlocking (default: 2, for the collection of a keyring and then items in it).
   ///   - concurrentReads: How many calls may work at once without a lock, each on a thread (default: 1).
   public init(
     _ name: String, timeout: Duration, retries: Int = 0, unlocks: Int = 2, concurrentReads: Int = 1

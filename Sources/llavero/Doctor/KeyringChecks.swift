@@ -188,12 +188,10 @@ extension Check {
       // In a task of its own: this one may be cancelled.
       try await Task {
         await Result.catching { () async throws(SecretServiceError) in
-          try await client.perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
-            let paths =
-              if let path { [path] } else {
-                try connection.search(attributes, in: collection, cancellable).unlocked
-              }
-            for path in paths {
+          let paths =
+            if let path { [path] } else { try await client.search(attributes, in: collection).unlocked }
+          for path in paths {
+            try await client.perform(prompt) { (connection, cancellable) throws(SecretServiceError) in
               guard try connection.delete(path, prompt: prompt != .denied, cancellable) else {
                 throw .noSuchItem
               }
