@@ -29,10 +29,7 @@ public struct GroupListing: Sendable, Hashable {
   /// The accounts that a search finds.
   public func accounts(_ search: Search) -> [AccountEntry] {
     accounts.filter { account in
-      let isFound = search.words.allSatisfy { word in
-        account.searchText.contains(word) || account.tokens.contains { $0.searchText.contains(word) }
-      }
-      guard isFound else { return false }
+      guard search.words.allSatisfy({ account.searchText.contains($0) }) else { return false }
       switch search.filter {
       case .all: return true
       case .expired: return account.tokens.contains { $0.isExpired(at: search.now) }
@@ -75,7 +72,8 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   public let tokens: [TokenEntry]
   private let hasRecord: Bool
 
-  /// What to search in besides the tokens, in lower case.
+  /// What to search in, in lower case: the account's own text, and the same with those of its tokens.
+  private let ownText: String
   let searchText: String
 
   init(id: String, account: Account?, tokens: [TokenEntry]) {
@@ -92,12 +90,13 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
     let names = account?.tenantProfiles.flatMap { [$0.username, $0.name] } ?? []
     let fields =
       [id, title, subtitle, environment].compactMap(\.self) + tenantIDs + names.compactMap(\.self)
-    searchText = fields.joined(separator: "\n").lowercased()
+    ownText = fields.joined(separator: "\n").lowercased()
+    searchText = ([ownText] + tokens.map(\.searchText)).joined(separator: "\n")
   }
 
   /// The tokens that a search finds. All of them where it finds the account alone.
   public func tokens(_ search: Search) -> [TokenEntry] {
-    let words = search.words.filter { !searchText.contains($0) }
+    let words = search.words.filter { !ownText.contains($0) }
     let found = tokens.filter { token in
       (search.filter != .expired || token.isExpired(at: search.now))
         && words.allSatisfy { token.searchText.contains($0) }

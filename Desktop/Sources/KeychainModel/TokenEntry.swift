@@ -34,8 +34,6 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// Whether the account has a record, and a refresh token that the client may use and no server has refused.
   public let isRenewable: Bool
   private let refusal: Refusal?
-  /// Everything to search in, in lower case.
-  let searchText: String
 
   init(
     _ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool,
@@ -53,9 +51,11 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
     serves = AccessToken(credential)?.serves() ?? false
     self.isRenewable = isRenewable && serves && refusal == nil
     self.refusal = refusal
-    let app = credential.clientID.flatMap(KnownNames.app)
-    let fields = [kind, title, credential.clientID, app, tenantID].compactMap(\.self) + scopes
-    searchText = fields.joined(separator: "\n").lowercased()
+  }
+
+  /// Everything to search in, in lower case.
+  var searchText: String {
+    ([kind, title, clientID, app, tenantID].compactMap(\.self) + scopes).joined(separator: "\n").lowercased()
   }
 
   /// The sign-in that it needs because a renewal was refused.
