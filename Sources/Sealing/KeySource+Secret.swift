@@ -54,8 +54,7 @@ extension KeySource {
 
   /// Removes the key of an obsolete `keys` file from the keyring.
   func forgetKey(_ header: SealedKeys.Header, _ surroundings: Surroundings) throws(CacheError) {
-    try onItem(Self.attribute(header), surroundings) { (item) throws(SecretServiceError) in try item.remove()
-    }
+    try item(Self.attribute(header), surroundings)?.remove()
   }
 
   /// Reads a password from the sources of keys. Blocks.
@@ -85,8 +84,7 @@ extension KeySource {
     case .keyring:
       let surroundings = Surroundings(
         environment: environment, busAddress: busAddress, cancellable: cancellable)
-      let found = try onItem(attribute, surroundings) { (item) throws(SecretServiceError) in try item.find() }
-      guard let found else {
+      guard let found = try item(attribute, surroundings)?.find() else {
         throw CacheError(
           .locked, "The keyring does not hold the password of \(name).",
           advice:
@@ -105,22 +103,14 @@ extension KeySource {
     ("key", hex(header.salt))
   }
 
-  /// Works with an item of the keyring; returns `nil` for any other source.
-  private func onItem<T>(
-    _ attribute: KeyringSecret.Attribute, _ surroundings: Surroundings,
-    _ work: (KeyringSecret) throws(SecretServiceError) -> T?
-  ) throws(CacheError) -> T? {
+  /// An item of the keyring; `nil` for any other source.
+  private func item(_ attribute: KeyringSecret.Attribute, _ surroundings: Surroundings) -> KeyringSecret? {
     guard case .keyring(let collection, let prompt, let allowsPlain) = self else { return nil }
     let connection = SecretServiceConnection(
       busAddress: surroundings.busAddress, allowsPlainSession: allowsPlain)
-    do {
-      return try work(
-        KeyringSecret(
-          attribute: attribute, collection: collection, mayPrompt: prompt != .denied, connection: connection,
-          cancellable: surroundings.cancellable))
-    } catch {
-      throw CacheError(error, collection: collection)
-    }
+    return KeyringSecret(
+      attribute: attribute, collection: collection, mayPrompt: prompt != .denied, connection: connection,
+      cancellable: surroundings.cancellable)
   }
 
   private func secret(
@@ -149,10 +139,8 @@ extension KeySource {
         inCredential: name, surroundings.environment, minimum: Self.minimumKeySize,
         advice: unit + (use == .set ? make : Self.lostKeyAdvice))
     case .keyring:
-      let key = try onItem(Self.attribute(header), surroundings) { (item) throws(SecretServiceError) in
-        try use == .set ? item.createKey() : item.find()
-      }
-      guard let key else {
+      let item = item(Self.attribute(header), surroundings)
+      guard let key = try use == .set ? item?.createKey() : item?.find() else {
         throw CacheError(
           .wrongKey, "The keyring does not hold the key of the store.",
           advice:

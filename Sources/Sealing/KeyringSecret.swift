@@ -1,5 +1,7 @@
 import GLibSupport
 import SecretService
+import StoreSupport
+import TokenCache
 
 /// The secret of a keyring item with an attribute.
 struct KeyringSecret {
@@ -12,13 +14,25 @@ struct KeyringSecret {
   let cancellable: Cancellable
 
   /// - Returns: `nil` if there is no item, or only empty ones.
-  func find() throws(SecretServiceError) -> [UInt8]? {
-    let secret = try connection.secrets(of: found(), cancellable).values.first { $0.count > 0 }
+  func find() throws(CacheError) -> [UInt8]? {
+    let secret = try calling(connection.secrets(of: found(), cancellable)).values.first { $0.count > 0 }
     return unsafe secret?.withUnsafeBytes { unsafe Array($0) }
   }
 
-  func remove() throws(SecretServiceError) {
-    for item in try found() { try connection.delete(item, prompt: mayPrompt, cancellable) }
+  func remove() throws(CacheError) {
+    for item in try calling(found()) {
+      _ = try calling(connection.delete(item, prompt: mayPrompt, cancellable))
+    }
+  }
+
+  private func calling<T>(
+    _ result: @autoclosure () throws(SecretServiceError) -> T
+  ) throws(CacheError) -> T {
+    do {
+      return try result()
+    } catch {
+      throw CacheError(error, collection: collection)
+    }
   }
 
   /// Finds the items and unlocks them.
@@ -44,12 +58,13 @@ struct KeyringSecret {
 
   /// Makes the key of a store: 64 hexadecimal digits, since some keyrings keep only text. The attribute of its item is the salt
   /// of the key's `keys` file.
-  func createKey() throws(SecretServiceError) -> [UInt8] {
+  func createKey() throws(CacheError) -> [UInt8] {
     let secret = Array(hex(randomBytes(32)).utf8)
-    _ = try connection.create(
-      label: "Llavero: key of the file store (\(attribute.value.prefix(8)))",
-      attributes: ["xdg:schema": Self.keySchema, attribute.name: attribute.value],
-      secret: SecretBytes(copying: secret), in: unlocked(), prompt: mayPrompt, cancellable)
+    _ = try calling(
+      connection.create(
+        label: "Llavero: key of the file store (\(attribute.value.prefix(8)))",
+        attributes: ["xdg:schema": Self.keySchema, attribute.name: attribute.value],
+        secret: SecretBytes(copying: secret), in: unlocked(), prompt: mayPrompt, cancellable))
     return secret
   }
 }
