@@ -79,11 +79,11 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
       try await store.write(1, to: [1, 2], of: fixture)
       let generation = await fixture.generation(of: store)
       let shards = [fixture.shard(1), fixture.shard(2)]
-      // Whatever the error says of another store.
+      // Whatever the error says of another store. By a store that has no memory, from which it would begin first.
       for disposition in [CacheError.Disposition.retry, .unlock, .applied(0), .fatal] {
         let calls = Mutex(0)
         await expectCacheError(.refused) {
-          try await store.update(shards, in: fixture.group) { contents throws(CacheError) in
+          try await fixture.newStore().update(shards, in: fixture.group) { contents throws(CacheError) in
             calls.withLock { $0 += 1 }
             contents[shards[0]] = CacheDocument()
             throw CacheError(.refused, "No.", disposition: disposition)
