@@ -15,23 +15,14 @@ struct KeyringSecret {
 
   /// - Returns: `nil` if there is no item, or only empty ones.
   func find() throws(CacheError) -> [UInt8]? {
-    let secret = try calling(connection.secrets(of: found(), cancellable)).values.first { $0.count > 0 }
+    let secrets = try KeyringAccess.calling(in: collection, connection.secrets(of: found(), cancellable))
+    let secret = secrets.values.first { $0.count > 0 }
     return unsafe secret?.withUnsafeBytes { unsafe Array($0) }
   }
 
   func remove() throws(CacheError) {
-    for item in try calling(found()) {
-      _ = try calling(connection.delete(item, prompt: mayPrompt, cancellable))
-    }
-  }
-
-  private func calling<T>(
-    _ result: @autoclosure () throws(SecretServiceError) -> T
-  ) throws(CacheError) -> T {
-    do {
-      return try result()
-    } catch {
-      throw CacheError(error, collection: collection)
+    for item in try KeyringAccess.calling(in: collection, found()) {
+      _ = try KeyringAccess.calling(in: collection, connection.delete(item, prompt: mayPrompt, cancellable))
     }
   }
 
@@ -60,7 +51,8 @@ struct KeyringSecret {
   /// of the key's `keys` file.
   func createKey() throws(CacheError) -> [UInt8] {
     let secret = Array(hex(randomBytes(32)).utf8)
-    _ = try calling(
+    _ = try KeyringAccess.calling(
+      in: collection,
       connection.create(
         label: "Llavero: key of the file store (\(attribute.value.prefix(8)))",
         attributes: ["xdg:schema": Self.keySchema, attribute.name: attribute.value],

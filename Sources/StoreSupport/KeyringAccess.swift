@@ -35,9 +35,17 @@ package final class KeyringAccess: Sendable {
   /// KeePassXC responds to every new and every deleted item with a prompt, even where nothing is shown.
   package var mayPrompt: Bool { prompt != .denied }
 
-  /// The result of calls to the service. An autoclosure takes the type of its error from the call; a closure would have to name it.
+  /// The result of calls to the service.
   package func calling<T>(
     _ result: @autoclosure () throws(SecretServiceError) -> T
+  ) throws(CacheError) -> T {
+    try Self.calling(in: collection, result())
+  }
+
+  /// The result of calls to the service about a collection. An autoclosure takes the type of its error from the call; a closure
+  /// would have to name it.
+  package static func calling<T>(
+    in collection: String?, _ result: @autoclosure () throws(SecretServiceError) -> T
   ) throws(CacheError) -> T {
     do {
       return try result()

@@ -1,3 +1,4 @@
+import Configuration
 import FoundationEssentials
 public import TokenCache
 
@@ -27,7 +28,9 @@ extension Keychain {
       return Trouble(
         "Entries Cannot Be Read", trouble.message, advice: trouble.advice, help: trouble.help ?? .doctor)
     }
-    if let directory, !FileManager.default.fileExists(atPath: directory) {
+    if case .file(let directory) = settings.store.address, let directory,
+      !FileManager.default.fileExists(atPath: directory)
+    {
       return Trouble(
         "The Folder Is Missing", "\(directory) does not exist.",
         advice: "If it is on another disk, connect that. Otherwise the first sign-in makes it.", help: .doctor

@@ -23,8 +23,6 @@ public final class Keychain: Sendable {
   /// Where the files of other programs are, and which proxy to use.
   let environment: [String: String]
   let store: any CacheStore
-  /// The directory that the settings name for a store in files.
-  let directory: String?
 
   /// Why there is no store. The window then only reports it.
   private let obstacle: Trouble?
@@ -86,7 +84,6 @@ public final class Keychain: Sendable {
     }
     (self.environment, group) = (environment, settings.group ?? .default)
     self.settings = settings
-    directory = if case .file(let directory) = settings.store.address { directory } else { nil }
     (self.authority, storeName, storePlace, self.obstacle) = (authority, name, place, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }

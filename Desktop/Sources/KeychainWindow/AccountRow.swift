@@ -7,7 +7,7 @@ final class AccountRow: Row {
   private let title: Widget
   private let subtitle: Widget
   private let mark: Widget
-  private var account: AccountEntry?
+  private var name = ""
   private let entry: @MainActor (String) -> AccountEntry?
 
   init(entry: @escaping @MainActor (String) -> AccountEntry?) {
@@ -19,18 +19,17 @@ final class AccountRow: Row {
     super.init(retaining: builder.widget("row").raw)
   }
 
-  override var accessibleName: String { account.map { "\($0.title), \(Self.subtitle(of: $0))" } ?? "" }
+  override var accessibleName: String { name }
 
   override func show(_ id: String) {
     guard let account = entry(id) else { return }
-    self.account = account
+    let needsSignIn = account.requiredSignIn(at: Date()) != nil
+    let text =
+      (needsSignIn ? "Needs a sign-in · " : "") + account.subtitle
+      + (account.tokens.isEmpty ? " · no tokens" : "")
+    name = "\(account.title), \(text)"
     title.set("label", account.title)
-    subtitle.set("label", Self.subtitle(of: account))
-    mark.isVisible = account.requiredSignIn(at: Date()) != nil
-  }
-
-  private static func subtitle(of account: AccountEntry) -> String {
-    (account.requiredSignIn(at: Date()) == nil ? "" : "Needs a sign-in · ")
-      + account.subtitle + (account.tokens.isEmpty ? " · no tokens" : "")
+    subtitle.set("label", text)
+    mark.isVisible = needsSignIn
   }
 }
