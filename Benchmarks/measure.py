@@ -319,6 +319,31 @@ def cold():
             row("cold", "", "", "MSAL + msal-extensions", f"{memory['MSAL']:.1f}", memory["MSAL"] / memory["ours"])
         row("cold", "cold: peak memory with encrypted files, MiB", f"{memory['files']:.1f}", "the limit", "18",
             memory["files"] / 18, at_most=1)
+        costs = {name: cost(commands[name], session) for name in ("ours", "secret-tool")}
+        for name, limit in LIMITS.items():
+            ours, theirs = costs["ours"][name], costs["secret-tool"][name]
+            row("cold", f"cold: {name}", f"{ours:,}", "the limit", f"{limit:,}", ours / limit, at_most=1)
+            row("cold", "", "", "secret-tool lookup", f"{theirs:,}", ours / theirs)
+
+
+LIMITS = {"thousands of instructions": 56_000, "page faults": 1000, "system calls": 1200, "threads": 8}
+"""What a lookup in a process of its own may cost. Of these, load and the machine change little."""
+
+
+def cost(command, session):
+    """What a whole process costs, by the names of ``LIMITS``; each is counted in a run of its own."""
+    def errors(*tool):
+        return subprocess.run([*tool, *command.split()], env=session.environment, check=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True).stderr
+
+    collected = errors("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
+    faults = statistics.median(int(errors("/usr/bin/time", "--format=%R").split()[-1]) for _ in range(5))
+    lines = map(str.split, errors("strace", "-f", "-qq", "-c", "-U", "name,calls").splitlines())
+    calls = {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
+    figures = (
+        int(re.search(r"Collected : (\d+)", collected)[1]) // 1000, int(faults), calls["total"],
+        1 + sum(calls.get(name, 0) for name in ("clone", "clone3")))
+    return dict(zip(LIMITS, figures))
 
 
 def peak_memory(command, session):

@@ -4,6 +4,7 @@
 #include <gio/gio.h>
 #include <glib-unix.h>
 // What Swift's Glibc leaves out.
+#include <malloc.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 

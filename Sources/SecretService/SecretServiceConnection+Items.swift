@@ -63,7 +63,7 @@ extension SecretServiceConnection {
       rest = rest.dropFirst(step)
       largest = found.values.map(\.count).reduce(largest, max)
       // The keyring takes long to find many items, which leaves time for those it found.
-      step = min(125, 2 * step, max((16 << 20) / largest, 1))
+      step = min(125, 8 * step, max((16 << 20) / largest, 1))
       use(found, rest.isEmpty)
     } while !rest.isEmpty
   }

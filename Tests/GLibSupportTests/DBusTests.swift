@@ -1,4 +1,5 @@
 import CGLib
+import Glibc
 import TestSupport
 
 @Suite(.timeLimit(.minutes(20)))
@@ -11,6 +12,25 @@ struct BusConnectionTests {
     keyring.shutdown()
     await listening
     #expect(connection.isClosed && !cancellable.isPastDeadline)
+  }
+
+  @Test(.fault("few fds")) func `A call after the first needs no descriptor`() async {
+    await #expect(processExitsWith: .success) {
+      let keyring = try PrivateKeyring(startingDaemon: false)
+      defer { keyring.shutdown() }
+      let (bus, cancellable) = try keyring.connect()
+      let id = try bus.ask("GetId", [], reply: "(s)", cancellable)?.string
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      limit.rlim_cur = 100
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      var taken: [Int32] = []
+      while case let descriptor = dup(STDIN_FILENO), descriptor >= 0 { taken.append(descriptor) }
+      // GLib's own thread may take one at any time.
+      close(taken.removeLast())
+      #expect(try bus.ask("GetId", [], reply: "(s)", cancellable)?.string == id)
+      for descriptor in taken { close(descriptor) }
+    }
   }
 }
 

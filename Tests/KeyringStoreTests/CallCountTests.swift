@@ -35,6 +35,15 @@ struct CallCountTests {
     }
   }
 
+  @Test func `Many accounts are read in few calls`() async throws {
+    for number in 1...20 { try await fixture.cache.save(SampleToken("\(number)", account: number)) }
+    let log = try await fixture.keyring.logOfCalls {
+      _ = try await fixture.store.read(.all, in: fixture.group)
+    }
+    // For 2 items, 16 and 3.
+    #expect(log.count { $0 == "GetSecrets" } == 3)
+  }
+
   @Test func `A save after another program's searches again`() async throws {
     try await fixture.otherCache().save(second)
     let log = try await fixture.keyring.logOfCalls { try await fixture.cache.save(third) }

@@ -42,7 +42,7 @@ struct ItemTests {
     try await client.delete(item)
   }
 
-  @Test func `Many secrets come with one call`() async throws {
+  @Test func `Many secrets come with one read`() async throws {
     let collection = try await client.collection()
     var written: [ObjectPath: [UInt8]] = [:]
     for number in 0..<40 as Range<UInt8> {

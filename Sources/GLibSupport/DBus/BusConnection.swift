@@ -1,4 +1,5 @@
 import CGLib
+import Synchronization
 
 /// A private connection to a D-Bus message bus.
 ///
@@ -8,6 +9,8 @@ package final class BusConnection: @unchecked Sendable {
   /// Receives the signals of this connection and of what was made by ``withContext(_:)``. In the context of a main
   /// loop that may never run, each signal would keep the connection open for ever.
   private let context: OpaquePointer
+  /// Those in which calls waited, for the next ones.
+  private let idleContexts = Mutex<[CallContext]>([])
 
   /// Connects to the bus at `address`, or to the session bus.
   package init(address: String?, _ cancellable: Cancellable) throws(GLibError) {
@@ -113,25 +116,53 @@ package final class BusConnection: @unchecked Sendable {
   ) throws(GLibError) -> [Variant] {
     let milliseconds = min(
       cancellable.remainingMilliseconds, limit.map { Int32(clamping: Int64($0 / .milliseconds(1))) } ?? .max)
-    guard canOpen(3) else { throw .outOfDescriptors }
     let descriptors = try descriptor.map { (descriptor) throws(GLibError) in
       let list = GObjectReference<GUnixFDList>(taking: g_unix_fd_list_new())
       _ = try withGError { g_unix_fd_list_append(list.pointer, descriptor, $0) }
       return list
     }
-    defer { withExtendedLifetime(descriptors) {} }
+    let idle = idleContexts.withLock { $0.popLast() }
+    let context = if let idle { idle } else { try CallContext() }
+    defer { idleContexts.withLock { $0.append(context) } }
     let tuple = Variant.tuple(arguments)
-    defer { withExtendedLifetime(tuple) {} }
-    let answer = try withVariantType(reply) { (type) throws(GLibError) in
-      try withGError { error in
-        g_dbus_connection_call_with_unix_fd_list_sync(
-          pointer, destination, path, interface, method, tuple.pointer, type,
-          GDBusCallFlags(rawValue: 0), milliseconds, descriptors?.pointer, nil, cancellable.pointer, error)
+    // GDBus's own way to wait makes a context for each call.
+    let result = Self.with(context.pointer) {
+      var result: OpaquePointer?
+      withUnsafeMutablePointer(to: &result) { result in
+        withVariantType(reply) { type in
+          g_dbus_connection_call_with_unix_fd_list(
+            pointer, destination, path, interface, method, tuple.pointer, type, GDBusCallFlags(rawValue: 0),
+            milliseconds, descriptors?.pointer, cancellable.pointer,
+            { _, answer, result in
+              g_object_ref(answer.map { UnsafeMutableRawPointer($0) })
+              result?.assumingMemoryBound(to: OpaquePointer?.self).pointee = answer
+            }, result)
+        }
+        while result.pointee == nil { g_main_context_iteration(context.pointer, 1) }
       }
+      return result
+    }
+    defer { g_object_unref(result.map { UnsafeMutableRawPointer($0) }) }
+    let answer = try withGError {
+      g_dbus_connection_call_with_unix_fd_list_finish(pointer, nil, result, $0)
     }
     guard let answer else { throw .unexplained }
     return Variant(taking: answer).children
   }
+}
+
+/// A main context in which calls wait, each in turn. It has a descriptor, so that a call that finds one needs none.
+///
+/// `@unchecked Sendable`: the pointer never changes, and only one thread at a time has the context.
+private final class CallContext: @unchecked Sendable {
+  let pointer: OpaquePointer
+
+  init() throws(GLibError) {
+    guard canOpen(2) else { throw .outOfDescriptors }
+    pointer = g_main_context_new()
+  }
+
+  deinit { g_main_context_unref(pointer) }
 }
 
 /// Receives signals as long as it lives, in the main context that was the thread's default when it was made.

@@ -130,7 +130,7 @@ struct List: AsyncParsableCommand, GroupCommand {
 }
 
 /// A type of records, as `list` shows it.
-struct RecordType: RawRepresentable, ExpressibleByArgument, CaseIterable {
+struct RecordType: Choice {
   let rawValue: String
 
   static let allCases: [RecordType] = {
@@ -145,8 +145,6 @@ struct RecordType: RawRepresentable, ExpressibleByArgument, CaseIterable {
     else { return nil }
     self = known
   }
-
-  static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 
 extension RecordSummary {

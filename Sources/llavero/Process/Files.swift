@@ -76,19 +76,20 @@ extension Failure {
   }
 }
 
+/// Not FileManager's, which looks up the names of the user and the group: on some machines a server has them.
 struct FileStatus {
-  private let attributes: [FileAttributeKey: Any]
+  private var status = stat()
 
   /// Reads the status, of a link its own; `nil` if the file does not exist.
   init?(_ path: String) {
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-    self.attributes = attributes
+    guard unsafe lstat(path, &status) == 0 else { return nil }
   }
 
-  var isDirectory: Bool { attributes[.type] as? FileAttributeType == .typeDirectory }
-  var isRegular: Bool { attributes[.type] as? FileAttributeType == .typeRegular }
+  var isDirectory: Bool { status.st_mode & S_IFMT == S_IFDIR }
+  var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
   var isOwn: Bool { owner == geteuid() }
-  var owner: uid_t? { (attributes[.ownerAccountID] as? UInt).map(uid_t.init) }
+  var owner: uid_t { status.st_uid }
 
-  var mode: UInt { attributes[.posixPermissions] as? UInt ?? 0 }
+  /// The permissions, with those of set-user-ID, set-group-ID and the sticky bit.
+  var mode: UInt { UInt(status.st_mode & ~S_IFMT) }
 }

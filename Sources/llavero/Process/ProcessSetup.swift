@@ -1,3 +1,4 @@
+import CGLib
 import GLibSupport
 import Glibc
 
@@ -5,10 +6,9 @@ import Glibc
 enum ProcessSetup {
   /// Enough descriptors for any command, with those of GLib and of Swift's runtime.
   private static let descriptors = 52
-  /// Enough memory, in MiB, for any command: its data, and its address space with libraries and with what malloc reserves for
-  /// threads. Both include the threads' stacks. GLib ends a process that gets too little, and libdispatch waits forever for a
-  /// thread that cannot be created.
-  private static let (data, addressSpace) = (32 + stacks, 640 + stacks)
+  /// Enough memory, in MiB, for any command: its data, and its address space with libraries. Both include the threads' stacks.
+  /// GLib ends a process that gets too little, and libdispatch waits forever for a thread that cannot be created.
+  private static let (data, addressSpace) = (32 + stacks, 320 + stacks)
   private static let stacks: Int = {
     var (attributes, size) = (pthread_attr_t(), 0)
     unsafe pthread_attr_init(&attributes)
@@ -18,6 +18,8 @@ enum ProcessSetup {
 
   /// - Throws: `Failure` when the process lacks what any command needs: descriptors, memory or `/proc`.
   static func run() throws(Failure) {
+    // An arena for each thread reserves 64 MiB and grows by a system call for each page.
+    _ = mallopt(M_ARENA_MAX, 1)
     preventCrashFiles()
     // Where the parent ignored it, the exit status of each child is lost.
     signal(SIGCHLD, SIG_DFL)

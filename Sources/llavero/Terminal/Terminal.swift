@@ -27,7 +27,9 @@ enum Terminal {
 
   private static func hasFlag(_ name: String, _ letter: Character) -> Bool {
     processOptions.contains {
-      $0 == "--" + name || $0.contains(letter) && $0.wholeMatch(of: /-[hqvy]+/) != nil
+      // The letters of all flags that have one.
+      $0 == "--" + name
+        || $0.hasPrefix("-") && $0.contains(letter) && $0.dropFirst().allSatisfy("hqvy".contains)
     }
   }
 

@@ -161,7 +161,7 @@ struct ShimDirectory: ParsableArguments {
 }
 
 /// A program that the Azure SDKs get tokens from.
-enum ShimProgram: String, ExpressibleByArgument, CaseIterable {
+enum ShimProgram: String, Choice {
   case az, azd
 
   /// The second line of each script, the same in all versions.

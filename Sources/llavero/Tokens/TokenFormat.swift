@@ -6,7 +6,7 @@ import IdentityClient
 import TokenCache
 
 /// The formats of a printed token, one for each kind of program that reads it.
-enum TokenFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+enum TokenFormat: String, Choice, Sendable {
   case bare
   case json
   /// A header field of HTTP.
