@@ -90,9 +90,3 @@ struct ConfigurationFile {
     return false
   }
 }
-
-extension ConfigurationError {
-  init(invalid message: String, advice: String? = nil) {
-    self.init("invalid_configuration", message, advice: advice)
-  }
-}

@@ -32,18 +32,18 @@ public enum KeyChoice: Sendable, Hashable {
     }
   }
 
-  /// - Throws: ``InvalidValue``, which does not quote the text: it may be the secret itself.
-  public init(_ text: String) throws(InvalidValue) { try self.init(text, forms: Self.forms) }
+  /// - Throws: ``ConfigurationError``, which does not quote the text: it may be the secret itself.
+  public init(_ text: String) throws(ConfigurationError) { try self.init(text, forms: Self.forms) }
 
   /// Where a password comes from.
   ///
-  /// - Throws: ``InvalidValue``, which does not quote the text.
-  public init(password text: String) throws(InvalidValue) {
+  /// - Throws: ``ConfigurationError``, which does not quote the text.
+  public init(password text: String) throws(ConfigurationError) {
     try self.init(text, forms: Self.passwordForms)
-    if self == .portal { throw InvalidValue("expected \(Self.passwordForms)") }
+    if self == .portal { throw ConfigurationError(value: "expected \(Self.passwordForms)") }
   }
 
-  private init(_ text: String, forms: String) throws(InvalidValue) {
+  private init(_ text: String, forms: String) throws(ConfigurationError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let value = parts.count == 2 && !parts[1].isEmpty ? parts[1] : nil
     switch (parts[0], value) {
@@ -51,13 +51,15 @@ public enum KeyChoice: Sendable, Hashable {
     case ("keyring", nil) where parts.count == 1: self = .keyring
     case ("portal", nil) where parts.count == 1: self = .portal
     case ("passphrase-fd", let value?):
-      guard let descriptor = Int32(value), descriptor >= 0 else { throw InvalidValue("expected \(forms)") }
+      guard let descriptor = Int32(value), descriptor >= 0 else {
+        throw ConfigurationError(value: "expected \(forms)")
+      }
       self = .passphraseDescriptor(descriptor)
     case ("file", let path?):
-      try InvalidValue.checkExpanded(path)
+      try ConfigurationError.checkExpanded(path)
       self = .file(path)
     case ("credential", let name?): self = .credential(name)
-    default: throw InvalidValue("expected \(forms)")
+    default: throw ConfigurationError(value: "expected \(forms)")
     }
   }
 

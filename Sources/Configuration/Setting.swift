@@ -25,7 +25,7 @@ package struct Setting: Sendable {
   /// The setting as text; `nil` where it is not set.
   package let text: @Sendable (Settings) -> String?
   /// Sets it to the value of a text.
-  package let read: @Sendable (String, inout Settings) throws(InvalidValue) -> Void
+  package let read: @Sendable (String, inout Settings) throws(ConfigurationError) -> Void
 
   /// Calls its second argument with where a value stands in the settings. Not a key path: to make those of the table would
   /// take most of the time in which it is made.
@@ -49,29 +49,31 @@ package struct Setting: Sendable {
       place(&settings) { text = $0.map(form.text) }
       return text
     }
-    read = { (text, settings) throws(InvalidValue) in
+    read = { (text, settings) throws(ConfigurationError) in
       let value = try form.parse(Self.bare(text))
       place(&settings) { $0 = value }
     }
   }
 
   /// A value without white space around it, and without the byte order mark of the file that it was taken from.
-  private static func bare(_ text: String) throws(InvalidValue) -> String {
+  private static func bare(_ text: String) throws(ConfigurationError) -> String {
     var text = text.trimmed
     if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
-    guard let first = text.first, let last = text.last else { throw InvalidValue("expected a value") }
+    guard let first = text.first, let last = text.last else {
+      throw ConfigurationError(value: "expected a value")
+    }
     // Those of a shell or of a document: docker's --env-file passes them on.
     let quotes = "\"'“”„‘’"
     guard !quotes.contains(first), !quotes.contains(last) else {
-      throw InvalidValue("quotes are part of a value here, leave them out")
+      throw ConfigurationError(value: "quotes are part of a value here, leave them out")
     }
     return text
   }
 
   /// A value of the command line, where an empty one is a mistake: in the environment and the configuration it counts as none.
   ///
-  /// - Throws: ``InvalidValue``.
-  package func checked(_ text: String) throws(InvalidValue) -> String {
+  /// - Throws: ``ConfigurationError``.
+  package func checked(_ text: String) throws(ConfigurationError) -> String {
     var settings = Settings()
     try read(text, &settings)
     return self.text(settings) ?? text
@@ -156,7 +158,7 @@ extension Setting {
 /// How a value is written.
 private struct Form<Value>: Sendable {
   let text: @Sendable (Value) -> String
-  let parse: @Sendable (String) throws(InvalidValue) -> Value
+  let parse: @Sendable (String) throws(ConfigurationError) -> Value
   var isSecret: @Sendable (String) -> Bool = { _ in false }
 }
 
@@ -164,20 +166,24 @@ extension Form<String> {
   /// A text as it stands.
   static let label = Form(text: \.self) { $0 }
 
-  static let path = Form(text: \.self) { (text) throws(InvalidValue) in
-    try InvalidValue.checkExpanded(text)
+  static let path = Form(text: \.self, parse: expandedPath)
+
+  private static func expandedPath(_ text: String) throws(ConfigurationError) -> String {
+    try ConfigurationError.checkExpanded(text)
     return text
   }
 
   /// A text that is sent to a server, and so would be what looks like a comment behind it.
-  static let plain = Form(text: \.self) { (text) throws(InvalidValue) in
+  static let plain = Form(text: \.self, parse: plainText)
+
+  fileprivate static func plainText(_ text: String) throws(ConfigurationError) -> String {
     let words = text.split(whereSeparator: \.isWhitespace)
     if words.dropFirst().contains(where: { $0.hasPrefix("#") }) {
-      throw InvalidValue("a comment needs a line of its own")
+      throw ConfigurationError(value: "a comment needs a line of its own")
     }
     if let scalar = text.unicodeScalars.first(where: \.isInvisible) {
-      throw InvalidValue(
-        "it has the invisible character U+\(String(scalar.value, radix: 16, uppercase: true))")
+      throw ConfigurationError(
+        value: "it has the invisible character U+\(String(scalar.value, radix: 16, uppercase: true))")
     }
     return text
   }
@@ -196,12 +202,14 @@ extension Form<String> {
       (parts.user, parts.password) = (nil, nil)
       return parts.string ?? ""
     },
-    parse: { (text) throws(InvalidValue) in
-      guard text == "off" || proxyParts(text) != nil else {
-        throw InvalidValue("expected a URL such as http://proxy.example.com:8080, or off")
-      }
-      return text
-    }, isSecret: { proxyParts($0)?.user != nil })
+    parse: proxyText, isSecret: { proxyParts($0)?.user != nil })
+
+  private static func proxyText(_ text: String) throws(ConfigurationError) -> String {
+    guard text == "off" || proxyParts(text) != nil else {
+      throw ConfigurationError(value: "expected a URL such as http://proxy.example.com:8080, or off")
+    }
+    return text
+  }
 
   private static func proxyParts(_ text: String) -> URLComponents? {
     let parts = URLComponents(string: text.contains("://") ? text : "http://" + text)
@@ -211,15 +219,19 @@ extension Form<String> {
 }
 
 extension Form<[String]> {
-  static let scopes = Form(text: { $0.joined(separator: " ") }) { (text) throws(InvalidValue) in
-    ScopeSet.list(try Form<String>.plain.parse(text))
+  static let scopes = Form(text: { $0.joined(separator: " ") }, parse: scopeList)
+
+  private static func scopeList(_ text: String) throws(ConfigurationError) -> [String] {
+    ScopeSet.list(try Form<String>.plainText(text))
   }
 }
 
 extension Form<Logger.Level> {
-  static let log = Form(text: \.rawValue) { (text) throws(InvalidValue) in
+  static let log = Form(text: \.rawValue, parse: level)
+
+  private static func level(_ text: String) throws(ConfigurationError) -> Logger.Level {
     guard let level = Logger.Level(rawValue: text), [.info, .debug].contains(level) else {
-      throw InvalidValue("expected info or debug")
+      throw ConfigurationError(value: "expected info or debug")
     }
     return level
   }
@@ -231,18 +243,22 @@ extension Form<KeyChoice> {
 }
 
 extension Form<KeychainGroup> {
-  static let group = Form(text: \.name) { (text) throws(InvalidValue) in
-    do throws(CacheError) {
+  static let group = Form(text: \.name, parse: keychainGroup)
+
+  private static func keychainGroup(_ text: String) throws(ConfigurationError) -> KeychainGroup {
+    do {
       return try KeychainGroup(text)
     } catch {
-      throw InvalidValue(error.description)
+      throw ConfigurationError(value: error.description)
     }
   }
 }
 
 extension BrokerPolicy {
-  package init(argument: String) throws(InvalidValue) {
-    guard let policy = Self(rawValue: argument) else { throw InvalidValue("expected auto, off or only") }
+  package init(argument: String) throws(ConfigurationError) {
+    guard let policy = Self(rawValue: argument) else {
+      throw ConfigurationError(value: "expected auto, off or only")
+    }
     self = policy
   }
 }

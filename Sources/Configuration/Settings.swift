@@ -94,10 +94,10 @@ public struct Settings: Sendable {
   package mutating func read(
     _ setting: Setting, _ text: String, from place: String
   ) throws(ConfigurationError) {
-    do throws(InvalidValue) {
+    do {
       try setting.read(text, &self)
     } catch {
-      throw ConfigurationError(invalid: "Invalid \(place): \(error).")
+      throw error.reason.map { ConfigurationError(value: $0, of: place) } ?? error
     }
   }
 

@@ -32,8 +32,8 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
 
   /// Reads an address. A directory is relative to the working directory.
   ///
-  /// - Throws: ``InvalidValue``.
-  public init(_ text: String) throws(InvalidValue) {
+  /// - Throws: ``ConfigurationError``.
+  public init(_ text: String) throws(ConfigurationError) {
     if text == "keyring" {
       self = .keyring
     } else if text == "file" {
@@ -43,13 +43,13 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
     } else if let scheme = ["https", "http"].first(where: { text.hasPrefix("etcd+\($0)://") }) {
       self = .etcd(try Cluster(text.dropFirst("etcd+://".count + scheme.count), scheme: scheme))
     } else {
-      throw InvalidValue("expected \(Self.forms)")
+      throw ConfigurationError(value: "expected \(Self.forms)")
     }
   }
 
-  private static func directory(_ text: Substring) throws(InvalidValue) -> String {
-    guard !text.isEmpty else { throw InvalidValue("expected a directory after \"file:\"") }
-    try InvalidValue.checkExpanded(text)
+  private static func directory(_ text: Substring) throws(ConfigurationError) -> String {
+    guard !text.isEmpty else { throw ConfigurationError(value: "expected a directory after \"file:\"") }
+    try ConfigurationError.checkExpanded(text)
     // Two spellings of a directory are one store.
     let parts = absolutePath(String(text)).split(separator: "/").filter { $0 != "." }
     return "/" + parts.joined(separator: "/")
@@ -81,9 +81,11 @@ public enum StoreAddress: Sendable, Hashable, Codable, CustomStringConvertible {
 
 extension StoreAddress.Cluster: CustomStringConvertible {
   /// Reads what comes after `etcd+https://`.
-  fileprivate init(_ text: Substring, scheme: String) throws(InvalidValue) {
+  fileprivate init(_ text: Substring, scheme: String) throws(ConfigurationError) {
     let hosts = text.prefix { $0 != "/" }
-    guard !hosts.isEmpty else { throw InvalidValue("expected HOST:PORT after \"etcd+\(scheme)://\"") }
+    guard !hosts.isEmpty else {
+      throw ConfigurationError(value: "expected HOST:PORT after \"etcd+\(scheme)://\"")
+    }
     try self.init(
       members: hosts.split(separator: ",", omittingEmptySubsequences: false).map { "\(scheme)://\($0)" },
       prefix: String(text.dropFirst(hosts.count)))
@@ -91,8 +93,8 @@ extension StoreAddress.Cluster: CustomStringConvertible {
 
   /// Takes addresses such as `https://etcd-1.example.com:2379`, all of one scheme.
   ///
-  /// - Throws: ``InvalidValue``, which quotes no address: a password may stand in it.
-  init(members: [String], prefix: String) throws(InvalidValue) {
+  /// - Throws: ``ConfigurationError``, which quotes no address: a password may stand in it.
+  init(members: [String], prefix: String) throws(ConfigurationError) {
     let isRoot = prefix.allSatisfy { $0 == "/" }
     endpoints = members.map { member in
       let scheme = member.prefix { $0 != ":" }
@@ -100,12 +102,13 @@ extension StoreAddress.Cluster: CustomStringConvertible {
     }
     self.prefix = isRoot ? Self.defaultPrefix : String(prefix.reversed().drop { $0 == "/" }.reversed())
     guard Set(endpoints.map { $0.prefix { $0 != ":" } }).count == 1, self.prefix.hasPrefix("/") else {
-      throw InvalidValue("expected members with one scheme, and a prefix that begins with a slash")
+      throw ConfigurationError(
+        value: "expected members with one scheme, and a prefix that begins with a slash")
     }
     do throws(CacheError) {
       try EtcdCacheStore.check(endpoints: self.endpoints, prefix: self.prefix)
     } catch {
-      throw InvalidValue(error.message)
+      throw ConfigurationError(value: error.message)
     }
   }
 

@@ -5,16 +5,16 @@ public enum TokenOrigin: Sendable, Hashable, Codable, CustomStringConvertible {
   /// A lender at a Unix socket, whose tokens are not stored here.
   case lender(socket: String)
 
-  /// - Throws: ``InvalidValue``.
-  public init(_ text: String) throws(InvalidValue) {
+  /// - Throws: ``ConfigurationError``.
+  public init(_ text: String) throws(ConfigurationError) {
     if text == "off" {
       self = .store
     } else if text.hasPrefix("unix:"), text != "unix:" {
       self = .lender(socket: String(text.dropFirst("unix:".count)))
     } else {
       let isPort = text.hasPrefix("http:") || text.hasPrefix("https:")
-      throw InvalidValue(
-        "expected unix:PATH, the socket of \"llavero lend\", or off"
+      throw ConfigurationError(
+        value: "expected unix:PATH, the socket of \"llavero lend\", or off"
           + (isPort ? "; a lender on a port is for the Azure SDKs, which find it by IDENTITY_ENDPOINT" : ""))
     }
   }

@@ -58,7 +58,7 @@ open class MSALClaimsRequest: NSObject, MSALJsonSerializable, MSALJsonDeserializ
     } catch {
       // Invalid JSON gets the JSON reader's own error (NSCocoaErrorDomain 3840), as in MSAL.
       _ = try JSONSerialization.jsonObject(with: Data(json.utf8))
-      throw NSError(.internalErrorInvalidParameter, error.description)
+      throw NSError(.internalErrorInvalidParameter, error.message)
     }
   }
 

@@ -18,6 +18,6 @@ struct ClaimsArgumentTests {
 
   @Test(arguments: ["", "{", "[]", "W10=", "not base64", "/////w==", #"{"userinfo":{}}"#])
   func `What is no claims request is invalid`(_ argument: String) {
-    #expect(throws: InvalidValue.self) { try ClaimsRequest(argument: argument) }
+    #expect(throws: ConfigurationError.self) { try ClaimsRequest(argument: argument) }
   }
 }

@@ -46,7 +46,7 @@ struct SettingTableTests {
   func `A setting takes its default, and neither an empty value nor quotes`(_ setting: Setting) throws {
     if let standard = setting.standard { #expect(try setting.checked(standard) == standard) }
     for text in ["", " \t", "\u{FEFF}", "\"\"", "'keyring'", "\"file:/x", "“auto”"] {
-      #expect(throws: InvalidValue.self) { try setting.checked(text) }
+      #expect(throws: ConfigurationError.self) { try setting.checked(text) }
     }
   }
 

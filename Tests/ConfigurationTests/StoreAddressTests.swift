@@ -46,15 +46,15 @@ struct StoreAddressTests {
     ("etcd+https://a.example.com/" + String(repeating: "x", count: 255), "prefix"),
   ])
   func `An invalid address says what was expected`(text: String, expected: String) {
-    let error = #expect(throws: InvalidValue.self) { try StoreAddress(text) }
-    #expect(error?.description.contains(expected) == true, "\(error?.description ?? "")")
+    let error = #expect(throws: ConfigurationError.self) { try StoreAddress(text) }
+    #expect(error?.reason?.contains(expected) == true, "\(error?.message ?? "")")
   }
 
   @Test func `A password in an address is not quoted`() {
-    let error = #expect(throws: InvalidValue.self) {
+    let error = #expect(throws: ConfigurationError.self) {
       try StoreAddress("etcd+https://me:hunter2@etcd.example.com/x")
     }
-    #expect(error?.description.contains("hunter2") == false)
+    #expect(error?.message.contains("hunter2") == false)
   }
 
   @Test func `A relative directory is one of the working directory`() throws {

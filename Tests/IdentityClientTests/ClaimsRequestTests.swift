@@ -38,8 +38,8 @@ struct ClaimsRequestTests {
   }
 
   @Test(arguments: ["", "[]", "null", "{", "claims"]) func `Non-JSON is refused as such`(_ json: String) {
-    let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
-    #expect(error?.code == .notJSON)
+    let error = #expect(throws: IdentityError.self) { try ClaimsRequest(json: json) }
+    #expect(error?.message == "The claims request is not a JSON object.")
   }
 
   @Test(arguments: [
@@ -57,9 +57,9 @@ struct ClaimsRequestTests {
     ),
   ])
   func `What is of the wrong type is refused by name`(_ json: String, _ description: String) {
-    let error = #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: json) }
-    #expect(error?.code == .invalid)
-    #expect(error?.description == description)
+    let error = #expect(throws: IdentityError.self) { try ClaimsRequest(json: json) }
+    #expect(error?.code == .invalidParameter)
+    #expect(error?.message == description)
   }
 
   @Test func `A number for essential counts as true unless it is zero`() throws {
@@ -73,7 +73,7 @@ struct ClaimsRequestTests {
     var request = ClaimsRequest()
     let info = ClaimsRequest.AdditionalInfo(value: .double(.infinity))
     request.request(ClaimsRequest.Claim(name: "a", additionalInfo: info), for: .idToken)
-    #expect(throws: ClaimsRequestError.self) { try request.json() }
+    #expect(throws: IdentityError.self) { try request.json() }
   }
 
   @Test func `A hundred thousand levels are too deep`() {
@@ -81,7 +81,7 @@ struct ClaimsRequestTests {
       let text =
         #"{"id_token":"# + String(repeating: open, count: 100_000) + String(repeating: close, count: 100_000)
         + "}"
-      #expect(throws: ClaimsRequestError.self) { try ClaimsRequest(json: text) }
+      #expect(throws: IdentityError.self) { try ClaimsRequest(json: text) }
     }
   }
 }

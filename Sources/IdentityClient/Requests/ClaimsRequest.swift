@@ -53,25 +53,25 @@ public struct ClaimsRequest: Sendable, Hashable {
 
   /// Reads the JSON of a `claims` parameter.
   ///
-  /// - Throws: ``ClaimsRequestError`` if it is not a JSON object, and for targets, claims and members of claims that
+  /// - Throws: ``IdentityError`` with MSAL's message if it is not a JSON object, and for targets, claims and members of claims that
   ///   MSAL for iOS and macOS rejects.
-  public init(json: String) throws(ClaimsRequestError) {
+  public init(json: String) throws(IdentityError) {
     guard let targets = try? JSONObject(foreign: Data(json.utf8), within: .response) else {
-      throw ClaimsRequestError(.notJSON, "The claims request is not a JSON object.")
+      throw IdentityError(.invalidParameter, "The claims request is not a JSON object.")
     }
     try self.init(targets)
   }
 
   /// Reads the members of a `claims` parameter.
   ///
-  /// - Throws: ``ClaimsRequestError`` as ``init(json:)`` does.
-  public init(_ targets: JSONObject) throws(ClaimsRequestError) {
+  /// - Throws: ``IdentityError`` as ``init(json:)`` does.
+  public init(_ targets: JSONObject) throws(IdentityError) {
     for (name, value) in targets.sorted(by: { $0.key < $1.key }) {
       guard let target = Target(rawValue: name) else {
-        throw ClaimsRequestError(.invalid, "Invalid claims target: \(name)")
+        throw IdentityError(.invalidParameter, "Invalid claims target: \(name)")
       }
       guard let members = value.objectValue else {
-        throw ClaimsRequestError.type(of: name, allowed: "NSDictionary")
+        throw .type(of: name, allowed: "NSDictionary")
       }
       for (name, value) in members.sorted(by: { $0.key < $1.key }) {
         let info = value == .null ? nil : try AdditionalInfo(value.objectValue, of: name)
@@ -120,34 +120,34 @@ public struct ClaimsRequest: Sendable, Hashable {
 
   /// The `claims` parameter: compact JSON with sorted keys.
   ///
-  /// - Throws: ``ClaimsRequestError`` for a value that JSON cannot represent, such as an infinite number.
-  public func json() throws(ClaimsRequestError) -> String {
+  /// - Throws: ``IdentityError`` for a value that JSON cannot represent, such as an infinite number.
+  public func json() throws(IdentityError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     do {
       return String(decoding: try encoder.encode(members), as: UTF8.self)
     } catch {
-      throw ClaimsRequestError(.invalid, "A number in the claims request cannot be written as JSON.")
+      throw IdentityError(.invalidParameter, "A number in the claims request cannot be written as JSON.")
     }
   }
 }
 
 extension ClaimsRequest.AdditionalInfo {
-  fileprivate init(_ members: JSONObject?, of claim: String) throws(ClaimsRequestError) {
-    guard let members else { throw ClaimsRequestError.type(of: claim, allowed: "NSDictionary") }
+  fileprivate init(_ members: JSONObject?, of claim: String) throws(IdentityError) {
+    guard let members else { throw .type(of: claim, allowed: "NSDictionary") }
     switch members["essential"] {
     case nil: break
     case .bool(let isEssential): essential = isEssential
     case .integer, .decimal, .double: essential = members["essential"]?.numberValue != 0
-    default: throw ClaimsRequestError.type(of: "essential", allowed: "NSNumber")
+    default: throw .type(of: "essential", allowed: "NSNumber")
     }
     value = members["value"]
     values = members["values"]?.arrayValue
     guard values != nil || members["values"] == nil else {
-      throw ClaimsRequestError.type(of: "values", allowed: "NSArray")
+      throw .type(of: "values", allowed: "NSArray")
     }
     guard essential != nil || value != nil || values != nil else {
-      throw ClaimsRequestError(.invalid, "Failed to init claim additional info from json.")
+      throw IdentityError(.invalidParameter, "Failed to init claim additional info from json.")
     }
   }
 
@@ -160,27 +160,10 @@ extension ClaimsRequest.AdditionalInfo {
   }
 }
 
-/// Why a text is not a claims request.
-public struct ClaimsRequestError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-  public enum Code: Sendable, Hashable {
-    /// The text is not a JSON object.
-    case notJSON
-    /// A part of it is unknown or of the wrong type.
-    case invalid
-  }
-
-  public let code: Code
-  /// The error message of MSAL for iOS and macOS.
-  public let description: String
-  public var errorDescription: String? { sentences(description) }
-
-  init(_ code: Code, _ description: String) {
-    self.code = code
-    self.description = description
-  }
-
-  static func type(of name: String, allowed: String) -> ClaimsRequestError {
-    ClaimsRequestError(
-      .invalid, "\(name) key in dictionary is not of expected type. Allowed types: \(allowed).")
+extension IdentityError {
+  /// With the error message of MSAL for iOS and macOS.
+  fileprivate static func type(of name: String, allowed: String) -> IdentityError {
+    IdentityError(
+      .invalidParameter, "\(name) key in dictionary is not of expected type. Allowed types: \(allowed).")
   }
 }

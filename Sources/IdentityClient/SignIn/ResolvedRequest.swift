@@ -105,16 +105,12 @@ extension ClientConfiguration {
   fileprivate func claimsParameters(
     _ given: ClaimsRequest?, json: String?
   ) throws(IdentityError) -> (requested: String?, parameter: String?) {
-    do throws(ClaimsRequestError) {
-      var claims = given ?? ClaimsRequest()
-      if let json { claims = try ClaimsRequest(json: json) }
-      let requested = claims.isEmpty ? nil : try claims.json()
-      guard !capabilities.isEmpty else { return (requested, requested) }
-      claims.requestCapabilities(capabilities)
-      return (requested, try claims.json())
-    } catch {
-      throw IdentityError(.invalidParameter, error.description)
-    }
+    var claims = given ?? ClaimsRequest()
+    if let json { claims = try ClaimsRequest(json: json) }
+    let requested = claims.isEmpty ? nil : try claims.json()
+    guard !capabilities.isEmpty else { return (requested, requested) }
+    claims.requestCapabilities(capabilities)
+    return (requested, try claims.json())
   }
 
   /// The application's extra parameters. Those of the protocol are rejected.

@@ -26,7 +26,7 @@ enum CacheAddress {
         self = .store(try StoreAddress(text))
         return
       } catch {
-        throw ValidationError("Invalid address of a store: \(error).")
+        throw ValidationError("Invalid address of a store: \(error.reason ?? error.message).")
       }
     } else {
       self = .file(text)
