@@ -1,13 +1,8 @@
 import FoundationEssentials
 
-private struct GraphFailure: Error {
-  let status: Int
-  let code: String
-  let message: String
-  var challenge: String?
-
-  static func badRequest(_ message: String, code: String = "BadRequest") -> GraphFailure {
-    GraphFailure(status: 400, code: code, message: message)
+extension EndpointFailure {
+  fileprivate static func badRequest(_ message: String, code: String = "BadRequest") -> EndpointFailure {
+    EndpointFailure(status: 400, code: code, message: message)
   }
 }
 
@@ -51,7 +46,7 @@ extension LabState {
     }
   }
 
-  private func authenticate(_ request: LabRequest) throws(GraphFailure) -> AccessToken {
+  private func authenticate(_ request: LabRequest) throws(EndpointFailure) -> AccessToken {
     let header = request.headers["authorization"] ?? ""
     guard header.lowercased().hasPrefix("bearer "), header.count > 7 else {
       throw unauthorized("Access token is empty.")
@@ -82,7 +77,7 @@ extension LabState {
     return token
   }
 
-  private func challenge(_ message: String, claims: [String: JSON], base: String) -> GraphFailure {
+  private func challenge(_ message: String, claims: [String: JSON], base: String) -> EndpointFailure {
     let encoded = Data(encodeJSON(["access_token": claims])).base64EncodedString()
     var failure = unauthorized(message)
     failure.challenge =
@@ -91,20 +86,21 @@ extension LabState {
     return failure
   }
 
-  private func unauthorized(_ message: String) -> GraphFailure {
-    GraphFailure(
+  private func unauthorized(_ message: String) -> EndpointFailure {
+    EndpointFailure(
       status: 401, code: "InvalidAuthenticationToken", message: message, challenge: "Bearer realm=\"\"")
   }
 
   private func errorReply(
-    _ failure: GraphFailure, requestID: String = randomIdentifier(), correlation: String = randomIdentifier()
+    _ failure: EndpointFailure, requestID: String = randomIdentifier(),
+    correlation: String = randomIdentifier()
   ) -> LabReply {
     let inner: JSON = [
       "date": .string(String(now.formatted(.iso8601).dropLast())), "request-id": .string(requestID),
       "client-request-id": .string(correlation),
     ]
     let body: JSON = [
-      "error": ["code": .string(failure.code), "message": .string(failure.message), "innerError": inner]
+      "error": ["code": .string(failure.error), "message": .string(failure.text), "innerError": inner]
     ]
     var reply = LabReply(status: failure.status, contentType: Self.contentType, body: encodeJSON(body))
     reply.headers["WWW-Authenticate"] = failure.challenge
@@ -113,7 +109,7 @@ extension LabState {
 
   private func resource(
     method: String, path: [Substring], query: Parameters, base: String, _ token: AccessToken
-  ) throws(GraphFailure) -> LabReply {
+  ) throws(EndpointFailure) -> LabReply {
     let user = token.signIn.user
     switch (method, path) {
     case ("GET", ["me"]):
@@ -125,7 +121,7 @@ extension LabState {
     case ("GET", ["me", "photo", "$value"]):
       try require(["User.Read", "User.ReadWrite"], token)
       guard user.name == "alice" else {
-        throw GraphFailure(status: 404, code: "ImageNotFound", message: "The photo wasn't found.")
+        throw EndpointFailure(status: 404, code: "ImageNotFound", message: "The photo wasn't found.")
       }
       return LabReply(contentType: "image/png", body: Self.photo)
     case ("GET", ["users"]):
@@ -135,7 +131,7 @@ extension LabState {
       try require(["Mail.Read", "Mail.ReadWrite", "Mail.ReadBasic"], token)
       return try messages(query, base)
     case (_, ["me"]), (_, ["users"]), (_, ["me", "messages"]), (_, ["me", "photo", "$value"]):
-      throw GraphFailure(
+      throw EndpointFailure(
         status: 405, code: "Request_BadRequest", message: "Specified HTTP method is not allowed.")
     default:
       let name = path.first.map(String.init) ?? ""
@@ -143,10 +139,10 @@ extension LabState {
     }
   }
 
-  private func require(_ scopes: [String], _ token: AccessToken) throws(GraphFailure) {
+  private func require(_ scopes: [String], _ token: AccessToken) throws(EndpointFailure) {
     guard token.scopes.contains(anyOf: scopes) || token.scopes.names.isEmpty && scopes.contains("User.Read")
     else {
-      throw GraphFailure(
+      throw EndpointFailure(
         status: 403, code: "Authorization_RequestDenied",
         message: "Insufficient privileges to complete the operation.")
     }
@@ -154,7 +150,7 @@ extension LabState {
 
   private func me(
     _ user: LabUser, _ tenant: String, select: String?, _ base: String
-  ) throws(GraphFailure) -> LabReply {
+  ) throws(EndpointFailure) -> LabReply {
     let name = user.displayName.split(separator: " ").map(String.init)
     let all: [String: JSON] = [
       "id": .string(user.objectID(in: tenant) ?? user.objectID), "displayName": .string(user.displayName),
@@ -172,7 +168,7 @@ extension LabState {
   /// The properties that `$select` names; all without it.
   private func selected(
     _ select: String?, of all: [String: JSON]
-  ) throws(GraphFailure) -> [String: JSON] {
+  ) throws(EndpointFailure) -> [String: JSON] {
     guard let select else { return all }
     let names = select.split(separator: ",").map { String($0.filter { $0 != " " }) }
     if let unknown = names.first(where: { all[$0] == nil }) {
@@ -183,7 +179,7 @@ extension LabState {
   }
 
   /// 45 users, by pages of 20.
-  private func users(_ query: Parameters, _ base: String) throws(GraphFailure) -> LabReply {
+  private func users(_ query: Parameters, _ base: String) throws(EndpointFailure) -> LabReply {
     let all = (0..<45).map { number -> [String: JSON] in
       ["id": "00000000-0000-4000-8000-\(100_000_000_000 + number)", "displayName": "Person \(number + 1)"]
     }
@@ -191,7 +187,7 @@ extension LabState {
   }
 
   /// 25 messages, the newest first, by pages of 10.
-  private func messages(_ query: Parameters, _ base: String) throws(GraphFailure) -> LabReply {
+  private func messages(_ query: Parameters, _ base: String) throws(EndpointFailure) -> LabReply {
     let all = (0..<25).map { number -> [String: JSON] in
       [
         "id": "message-\(25 - number)", "subject": "Message \(25 - number)",
@@ -200,10 +196,9 @@ extension LabState {
         "from": ["emailAddress": ["name": "Bob Brown", "address": "bob@contoso.test"]],
       ]
     }
-    let shown = try all.map { message throws(GraphFailure) -> [String: JSON] in
-      var shown = try selected(query["$select"], of: message)
-      shown["id"] = message["id"]
-      return shown
+    var shown: [[String: JSON]] = []
+    for message in all {
+      shown.append(try selected(query["$select"], of: message).merging(["id": message["id"] ?? nil]) { $1 })
     }
     return try page(of: shown, at: "me/messages", query, top: 10, skip: "$skip", base)
   }
@@ -211,7 +206,7 @@ extension LabState {
   /// One page of a list, whose link to the next one has the other parameters of the query.
   private func page(
     of all: [[String: JSON]], at path: String, _ query: Parameters, top: Int, skip: String, _ base: String
-  ) throws(GraphFailure) -> LabReply {
+  ) throws(EndpointFailure) -> LabReply {
     let top = Int(query["$top"] ?? "\(top)") ?? 0
     let start = Int(query[skip] ?? "0") ?? -1
     guard (1...999).contains(top), (0...all.count).contains(start) else {
@@ -245,7 +240,8 @@ extension LabState {
   }
 
   /// JSON batching. The responses are in the reverse order.
-  private mutating func batch(_ request: LabRequest, _ token: AccessToken) throws(GraphFailure) -> LabReply {
+  private mutating func batch(_ request: LabRequest, _ token: AccessToken) throws(EndpointFailure) -> LabReply
+  {
     guard request.method == "POST", let batch: Batch = try? decodeJSON(request.body) else {
       throw .badRequest("Invalid batch payload format.")
     }
@@ -258,7 +254,7 @@ extension LabState {
       let reply: LabReply
       if item.dependsOn?.contains(where: failed.contains) == true {
         reply = errorReply(
-          GraphFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"))
+          EndpointFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"))
       } else {
         reply =
           takeFault(for: .batchItem)?.reply { self.response(to: item, base: request.base, token) }
@@ -280,7 +276,7 @@ extension LabState {
 
   private func response(to item: Batch.Item, base: String, _ token: AccessToken) -> LabReply {
     let parts = item.url.split(separator: "?", maxSplits: 1)
-    do throws(GraphFailure) {
+    do {
       return try resource(
         method: item.method.uppercased(), path: parts.first?.split(separator: "/") ?? [],
         query: Parameters(parts.count > 1 ? String(parts[1]) : ""), base: base, token)

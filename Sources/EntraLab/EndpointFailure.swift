@@ -1,14 +1,17 @@
 import FoundationEssentials
 
-/// An error response of an OAuth endpoint, in Entra's form.
-struct OAuthFailure: Error, Sendable {
+/// An error response of an endpoint, to which the endpoint gives its form.
+struct EndpointFailure: Error, Sendable {
   let error: String
-  /// The AADSTS number.
+  /// The AADSTS number of an OAuth endpoint's.
   let number: Int
   let text: String
   var suberror: String?
   /// A claims challenge: JSON as a string.
   var claims: String?
+  var status = 400
+  /// The `WWW-Authenticate` field.
+  var challenge: String?
 
   init(_ error: String, _ number: Int, _ text: String, suberror: String? = nil, claims: String? = nil) {
     self.error = error
@@ -18,26 +21,35 @@ struct OAuthFailure: Error, Sendable {
     self.claims = claims
   }
 
-  static func grant(_ number: Int, _ text: String, _ suberror: String? = nil) -> OAuthFailure {
-    OAuthFailure("invalid_grant", number, text, suberror: suberror)
+  /// An error of an API.
+  init(status: Int, code: String, message: String = "", challenge: String? = nil) {
+    self.init(code, 0, message)
+    self.status = status
+    self.challenge = challenge
   }
 
-  static func invalidRequest(_ number: Int, _ text: String) -> OAuthFailure {
-    OAuthFailure("invalid_request", number, text)
+  static func grant(_ number: Int, _ text: String, _ suberror: String? = nil) -> EndpointFailure {
+    EndpointFailure("invalid_grant", number, text, suberror: suberror)
   }
 
-  static func missing(_ parameter: String) -> OAuthFailure {
+  static func invalidRequest(_ number: Int, _ text: String) -> EndpointFailure {
+    EndpointFailure("invalid_request", number, text)
+  }
+
+  static func missing(_ parameter: String) -> EndpointFailure {
     .invalidRequest(900_144, "The request body must contain the following parameter: '\(parameter)'.")
   }
 
-  static func unknownApp(_ clientID: String) -> OAuthFailure {
-    OAuthFailure("unauthorized_client", 700_016, "Application with identifier '\(clientID)' was not found.")
+  static func unknownApp(_ clientID: String) -> EndpointFailure {
+    EndpointFailure(
+      "unauthorized_client", 700_016, "Application with identifier '\(clientID)' was not found.")
   }
 
   func description(trace: String, correlation: String, now: Date) -> String {
     "AADSTS\(number): \(text) Trace ID: \(trace) Correlation ID: \(correlation) Timestamp: \(timestamp(now))"
   }
 
+  /// In Entra's form.
   func reply(to request: LabRequest, now: Date) -> LabReply {
     let trace = randomIdentifier()
     let correlation = request.headers["client-request-id"] ?? randomIdentifier()
