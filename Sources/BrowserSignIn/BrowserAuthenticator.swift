@@ -1,3 +1,4 @@
+import CGLib
 public import FoundationEssentials
 import GLibSupport
 import HTTPListener
@@ -179,17 +180,17 @@ public struct BrowserAuthenticator: WebAuthenticator {
     let port = port ?? UInt16(clamping: redirectURI?.port ?? 0)
     // Not `path`, which leaves a final slash out.
     let path = redirectURI?.path(percentEncoded: false) ?? ""
-    do throws(ListeningError) {
+    do {
       return try LoopbackListener(
         port: port, path: path.isEmpty ? "/" : path, mode: mode, isExpected: isExpected)
     } catch {
       let advice: String? =
-        switch error {
-        case .portInUse: "End the other program, or let another port be used."
-        case .cannotListen(1..<1024, _): "Use a port of 1024 or more: those below are the system's."
-        case .cannotListen, .noLibrary: nil
-        }
-      throw IdentityError(.listenerFailed, error.description, advice: advice)
+        if error.isAddressInUse {
+          "End the other program, or let another port be used."
+        } else if error.isIO(G_IO_ERROR_PERMISSION_DENIED) {
+          "Use a port of 1024 or more: those below are the system's."
+        } else { nil }
+      throw IdentityError(.listenerFailed, error.message, advice: advice)
     }
   }
 }

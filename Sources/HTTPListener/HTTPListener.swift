@@ -60,8 +60,10 @@ package final class HTTPListener: @unchecked Sendable {
   }
 
   /// Makes sure of libsoup, before any listener begins.
-  package static func loadLibrary() throws(ListeningError) {
-    if let problem = llavero_libsoup_problem() { throw .noLibrary(String(cString: problem)) }
+  package static func loadLibrary() throws(GLibError) {
+    if let problem = llavero_libsoup_problem() {
+      throw GLibError.unexplained.saying(String(cString: problem))
+    }
   }
 
   /// Begins to accept, once. ``loadLibrary()`` comes before. `handle` responds to a request, at once or later. It is called on

@@ -7,7 +7,7 @@ package struct LoopbackSockets: Sendable {
   package let sockets: [GObjectReference<GSocket>]
 
   /// Listens on the wanted port; on any free one for 0.
-  package init(port wanted: UInt16) throws(ListeningError) {
+  package init(port wanted: UInt16) throws(GLibError) {
     GIOTypes.register()
     var attempts = wanted == 0 ? 10 : 1
     while true {
@@ -16,9 +16,9 @@ package struct LoopbackSockets: Sendable {
       let port = try localPort(first)
       do {
         sockets = [first, try listen("::1", port, wanted: wanted)]
-      } catch .portInUse(let port) {
+      } catch  where error.isAddressInUse {
         // A browser that resolves localhost to ::1 would give the code to the program that listens there.
-        if attempts == 0 { throw .portInUse(port) }
+        if attempts == 0 { throw error }
         continue
       } catch {
         // There is no IPv6.
@@ -32,8 +32,8 @@ package struct LoopbackSockets: Sendable {
 
 private func listen(
   _ host: String, _ port: UInt16, wanted: UInt16
-) throws(ListeningError) -> GObjectReference<GSocket> {
-  do {
+) throws(GLibError) -> GObjectReference<GSocket> {
+  do throws(GLibError) {
     guard let address = g_inet_socket_address_new_from_string(host, guint(port)) else {
       throw GLibError.unexplained
     }
@@ -50,16 +50,18 @@ private func listen(
     _ = try withGError { g_socket_bind(socket.pointer, address, wanted == 0 ? 0 : 1, $0) }
     _ = try withGError { g_socket_listen(socket.pointer, $0) }
     return socket
-  } catch let error as GLibError where error.isIO(G_IO_ERROR_ADDRESS_IN_USE) {
-    throw .portInUse(port)
   } catch {
-    throw .cannotListen(port: port, "\(error)")
+    let reason =
+      error.isAddressInUse
+      ? "is in use by another program"
+      : "cannot be listened on: \(error.message)"
+    throw error.saying("Port \(port) of the loopback interface \(reason).")
   }
 }
 
-private func localPort(_ socket: GObjectReference<GSocket>) throws(ListeningError) -> UInt16 {
+private func localPort(_ socket: GObjectReference<GSocket>) throws(GLibError) -> UInt16 {
   guard let address = g_socket_get_local_address(socket.pointer, nil) else {
-    throw .cannotListen(port: 0, "\(GLibError.unexplained)")
+    throw GLibError.unexplained.saying("The port of a socket is unknown.")
   }
   let raw = UnsafeMutableRawPointer(address)
   defer { g_object_unref(raw) }

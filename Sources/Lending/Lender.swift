@@ -139,7 +139,7 @@ public final class Lender: Sendable {
     now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration,
     renewalTimeout: Duration = Lender.renewalTimeout
   ) throws(LendingError) {
-    do throws(ListeningError) { try HTTPListener.loadLibrary() } catch { throw .init(error) }
+    do { try HTTPListener.loadLibrary() } catch { throw .init(error) }
     let sockets: [GObjectReference<GSocket>]
     var (port, secret) = (UInt16?.none, String?.none)
     switch place {
@@ -151,7 +151,7 @@ public final class Lender: Sendable {
       (socket, sockets, address) = (passed, [passed.socket], .socket(path: passed.path))
     case .port(let wanted):
       let listening: LoopbackSockets
-      do throws(ListeningError) { listening = try LoopbackSockets(port: wanted) } catch { throw .init(error) }
+      do { listening = try LoopbackSockets(port: wanted) } catch { throw .init(error) }
       let own = randomToken()
       guard let url = URL(string: "http://127.0.0.1:\(listening.port)\(LoanProtocol.tokenPath)") else {
         throw .unusable("Invalid port \(listening.port).")
@@ -253,20 +253,22 @@ public final class Lender: Sendable {
   private func response(
     to query: TokenQuery, _ borrower: Borrower
   ) async -> Result<JSONObject, LoanRefusal> {
-    await .catching { () async throws(LoanRefusal) in
-      if let permissions {
-        guard let isAllowed = await permissions.allows(borrower, query.scopes) else {
-          throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
-        }
-        guard isAllowed else {
-          let reason = borrower.unknownUserReason.map { " Your user is unknown to the lender: \($0)." } ?? ""
-          throw LoanRefusal(.accessDenied, 403, "Permission was not given.\(reason)")
-        }
+    await Result(awaiting: try await token(for: query, borrower))
+  }
+
+  private func token(for query: TokenQuery, _ borrower: Borrower) async throws(LoanRefusal) -> JSONObject {
+    if let permissions {
+      guard let isAllowed = await permissions.allows(borrower, query.scopes) else {
+        throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
       }
-      let result = try await tokens.token(for: query)
-      guard !clock.isExpired else { throw LoanRefusal.ended }
-      return try lent(result, query.scopes)
+      guard isAllowed else {
+        let reason = borrower.unknownUserReason.map { " Your user is unknown to the lender: \($0)." } ?? ""
+        throw LoanRefusal(.accessDenied, 403, "Permission was not given.\(reason)")
+      }
     }
+    let result = try await tokens.token(for: query)
+    guard !clock.isExpired else { throw LoanRefusal.ended }
+    return try lent(result, query.scopes)
   }
 
   private func lent(_ result: AuthenticationResult, _ scopes: [String]) throws(LoanRefusal) -> JSONObject {

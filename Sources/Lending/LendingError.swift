@@ -1,6 +1,5 @@
 public import FoundationEssentials
 import GLibSupport
-import HTTPListener
 
 /// Why a lender cannot start.
 public enum LendingError: LocalizedError, Sendable, Equatable {
@@ -17,11 +16,9 @@ public enum LendingError: LocalizedError, Sendable, Equatable {
 
   init(_ error: PrivateFileError) { self = .unusable(error.description) }
 
-  init(_ error: ListeningError) {
-    switch error {
-    case .portInUse: self = .inUse(error.description)
-    case .cannotListen, .noLibrary: self = .unusable(error.description)
-    }
+  /// The error of ``LoopbackSockets``.
+  init(_ error: GLibError) {
+    self = error.isAddressInUse ? .inUse(error.message) : .unusable(error.message)
   }
 }
 

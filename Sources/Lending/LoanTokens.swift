@@ -113,10 +113,8 @@ final class LoanTokens: Sendable {
   }
 
   private func renew(_ scopes: [String], _ renewal: Lender.Renewal) async -> Outcome {
-    var outcome = await Outcome.catching { () async throws(IdentityError) in
-      guard let new = try await source(scopes, renewal) else { throw .nothingToLend }
-      return new
-    }
+    var outcome = await Result<_, IdentityError>(awaiting: try await source(scopes, renewal))
+      .flatMap { $0.map(Outcome.success) ?? .failure(.nothingToLend) }
     return states.withLock { states in
       var state = states[scopes] ?? State()
       if case .success(let new) = outcome {

@@ -1,4 +1,4 @@
-import GLibSupport
+package import GLibSupport
 import Glibc
 package import HTTPListener
 package import IdentityClient
@@ -39,7 +39,7 @@ package final class LoopbackListener: @unchecked Sendable {
   package init(
     port: UInt16 = 0, path: String = "/", mode: ResponseMode,
     isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
-  ) throws(ListeningError) {
+  ) throws(GLibError) {
     try HTTPListener.loadLibrary()
     let sockets = try LoopbackSockets(port: port)
     self.port = sockets.port

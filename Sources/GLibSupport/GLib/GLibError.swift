@@ -19,6 +19,13 @@ package struct GLibError: Error, Equatable, Sendable {
     domain: "g-io-error-quark", code: Int32(bitPattern: G_IO_ERROR_TOO_MANY_OPEN_FILES.rawValue),
     message: "Too many open files", dbusName: nil)
 
+  /// The error with a text for users in place of GLib's.
+  package func saying(_ message: String) -> GLibError {
+    GLibError(domain: domain, code: code, message: message, dbusName: dbusName)
+  }
+
+  package var isAddressInUse: Bool { isIO(G_IO_ERROR_ADDRESS_IN_USE) }
+
   package func isIO(_ code: GIOErrorEnum) -> Bool {
     domain == "g-io-error-quark" && self.code == Int32(bitPattern: code.rawValue)
   }
