@@ -1,3 +1,5 @@
+import HTTPSupport
+
 /// Decodes `Transfer-Encoding: chunked` (RFC 9112 section 7.1).
 struct ChunkedCoding {
   private enum State {
@@ -17,7 +19,10 @@ struct ChunkedCoding {
     case complete
   }
 
+  private let host: String
   private var state = State.size(0, digits: 0)
+
+  init(host: String) { self.host = host }
 
   /// Whether the last chunk and its trailers were read.
   var isComplete: Bool { if case .complete = state { true } else { false } }
@@ -25,7 +30,7 @@ struct ChunkedCoding {
   /// Removes bytes from the front of `input`, and returns the next bytes of content; `nil` when it is empty or all is read.
   mutating func next(
     in input: inout Slice<UnsafeRawBufferPointer>
-  ) throws(ResponseBody.Problem) -> Slice<UnsafeRawBufferPointer>? {
+  ) throws(HTTPTransportError) -> Slice<UnsafeRawBufferPointer>? {
     while !input.isEmpty, !isComplete {
       if case .data(let size) = state {
         let part = input.prefix(size)
@@ -33,14 +38,18 @@ struct ChunkedCoding {
         state = part.count == size ? .dataEnd(hasCR: false) : .data(size - part.count)
         return part
       }
-      state = try Self.state(after: input.removeFirst(), in: state)
+      guard let next = Self.state(after: input.removeFirst(), in: state) else {
+        throw .malformedResponse("\(host): The chunks of the body are invalid.")
+      }
+      state = next
     }
     return nil
   }
 
   private static let (cr, lf) = (UInt8(ascii: "\r"), UInt8(ascii: "\n"))
 
-  private static func state(after byte: UInt8, in state: State) throws(ResponseBody.Problem) -> State {
+  /// Returns `nil` for a byte that may not stand there.
+  private static func state(after byte: UInt8, in state: State) -> State? {
     switch (state, byte) {
     case (.size(let size, 1...), cr), (.sizeExtension(let size), cr): return .sizeEnd(size)
     case (.size(let size, 1...), UInt8(ascii: ";")), (.size(let size, 1...), UInt8(ascii: " ")):
@@ -62,6 +71,6 @@ struct ChunkedCoding {
       return .trailer
     default: break
     }
-    throw .malformed("The chunks of the body are invalid.")
+    return nil
   }
 }

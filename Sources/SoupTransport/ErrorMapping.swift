@@ -43,15 +43,6 @@ extension Exchange {
     }
   }
 
-  /// Translates a problem of the body.
-  func transportError(_ problem: ResponseBody.Problem, limit: Int) -> HTTPTransportError {
-    switch problem {
-    case .truncated: .cutOff(by: host)
-    case .tooLarge: .responseTooLarge(limit: limit)
-    case .malformed(let rule): .malformedResponse("\(host): \(rule)")
-    }
-  }
-
   /// The error after a proxy's own response. Another try with the same user and password may lock the user out.
   var proxyRefusal: HTTPTransportError {
     guard status == 407, case .hosts(_, let proxy, _) = route else {

@@ -150,7 +150,7 @@ final class Exchange: @unchecked Sendable {
       return end(.failure(proxyRefusal))
     }
     body = ResponseBody(
-      isChunked: isChunked, announced: announcedBodySize, encoding: contentEncoding,
+      of: host, isChunked: isChunked, announced: announcedBodySize, encoding: contentEncoding,
       limit: request.maximumBodySize)
     readMore()
   }
@@ -175,14 +175,14 @@ final class Exchange: @unchecked Sendable {
     guard !isFinished else { return closeStream() }
     var count: gsize = 0
     let bytes = UnsafeRawBufferPointer(start: g_bytes_get_data(part, &count), count: Int(count))
-    do throws(ResponseBody.Problem) {
+    do throws(HTTPTransportError) {
       if bytes.isEmpty {
         try body?.end()
       } else {
         try body?.append(bytes)
       }
     } catch {
-      return end(.failure(transportError(error, limit: request.maximumBodySize)))
+      return end(.failure(error))
     }
     var wantsMore = true
     if let receive, let part = body?.take(), !part.isEmpty { wantsMore = receive(part) }

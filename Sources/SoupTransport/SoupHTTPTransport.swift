@@ -85,14 +85,15 @@ public final class SoupHTTPTransport: HTTPTransport {
     let deadline = ContinuousClock.now + request.timeout
     let exchange = try Exchange(request, on: route, deliveringTo: receive)
     let kind = RequestKind(isToLoopback: isToLoopback, isStream: receive != nil)
-    let thread = try threads.withLock { (threads) throws(HTTPTransportError) in
+    let thread: SoupSessionThread? = threads.withLock { threads in
       if let thread = threads[kind] { return thread }
       // GLib ends the process where it cannot make the thread's loop.
-      guard canOpen(16) else { throw .cannotConnect("Too many open files.") }
+      guard canOpen(16) else { return nil }
       let thread = SoupSessionThread(route, connectionsPerHost: kind.isStream ? 1024 : 16)
       threads[kind] = thread
       return thread
     }
+    guard let thread else { throw .cannotConnect("Too many open files.") }
     // The end of the session ends its exchanges.
     defer { withExtendedLifetime(thread) {} }
     do throws(HTTPTransportError) {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPSupport
 @testable import SoupTransport
 
 /// A body gives as much as is allowed, from as much as is allowed, and the same in whatever parts it comes.
@@ -9,10 +10,11 @@ import FoundationEssentials
   let (kind, size) = (input[input.startIndex], max(1, Int(input[input.startIndex + 1])))
   let bytes = Array(input.dropFirst(2))
   let limit = 4096
-  func take(_ part: Int) -> Result<Data, ResponseBody.Problem> {
+  func take(_ part: Int) -> Result<Data, HTTPTransportError> {
     var body = ResponseBody(
-      isChunked: kind & 1 != 0, announced: nil, encoding: kind & 2 != 0 ? .gzip : .identity, limit: limit)
-    return Result { () throws(ResponseBody.Problem) in
+      of: "host", isChunked: kind & 1 != 0, announced: nil, encoding: kind & 2 != 0 ? .gzip : .identity,
+      limit: limit)
+    return Result { () throws(HTTPTransportError) in
       var start = 0
       while start < bytes.count, !body.isComplete {
         let end = min(start + part, bytes.count)
@@ -39,9 +41,9 @@ import FoundationEssentials
   require((try? whole.get()) == (try? parts.get()), "The parts make a difference.")
 }
 
-private func append(_ bytes: [UInt8], to body: inout ResponseBody) throws(ResponseBody.Problem) {
+private func append(_ bytes: [UInt8], to body: inout ResponseBody) throws(HTTPTransportError) {
   let outcome = bytes.withUnsafeBytes { bytes in
-    Result { () throws(ResponseBody.Problem) in try body.append(bytes) }
+    Result { () throws(HTTPTransportError) in try body.append(bytes) }
   }
   try outcome.get()
 }
