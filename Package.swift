@@ -74,7 +74,8 @@ let package = Package(
       providers: [.apt(["libsoup-3.0-dev"]), .yum(["libsoup3-devel"])]),
     .target(name: "GLibSupport", dependencies: ["CGLib"], swiftSettings: common),
     .target(
-      name: "SecretService", dependencies: ["CGLib", "CLibsecret", "GLibSupport"], swiftSettings: common),
+      name: "SecretService", dependencies: ["CGLib", "CLibsecret", "GLibSupport", "TokenCache"],
+      swiftSettings: common),
     .target(name: "TokenCache", dependencies: ["GLibSupport"], swiftSettings: safe),
     .target(
       name: "StoreSupport", dependencies: ["GLibSupport", "SecretService", "TokenCache"], swiftSettings: safe),

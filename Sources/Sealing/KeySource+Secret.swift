@@ -149,15 +149,11 @@ extension KeySource {
       }
       return key
     case .portal(let timeout):
-      do throws(SecretPortalError) {
-        let portal = try SecretPortal(busAddress: surroundings.busAddress, surroundings.cancellable)
-        let (secret, token) = try portal.secret(
-          token: header.token, within: timeout, surroundings.cancellable)
-        header.token = token
-        return unsafe secret.withUnsafeBytes { unsafe Array($0) }
-      } catch {
-        throw CacheError(error)
-      }
+      let portal = try SecretPortal(busAddress: surroundings.busAddress, surroundings.cancellable)
+      let (secret, token) = try portal.secret(
+        token: header.token, within: timeout, surroundings.cancellable)
+      header.token = token
+      return unsafe secret.withUnsafeBytes { unsafe Array($0) }
     }
   }
 

@@ -1,6 +1,7 @@
 import CGLib
 package import GLibSupport
 import Glibc
+package import TokenCache
 
 /// Reads a sandboxed application's own secret from the Secret portal on the session bus.
 ///
@@ -22,13 +23,14 @@ package struct SecretPortal {
   private let owner: String
 
   /// Connects to the portal, which the bus starts if it does not run.
-  package init(busAddress: String?, _ cancellable: Cancellable) throws(SecretPortalError) {
+  package init(busAddress: String?, _ cancellable: Cancellable) throws(CacheError) {
     let bus: BusConnection
     do throws(GLibError) {
       bus = try BusConnection(address: busAddress, cancellable)
     } catch {
-      let failure = SecretPortalError(error, cancellable)
-      throw error == .outOfDescriptors || [.timedOut, .cancelled].contains(failure) ? failure : .noSessionBus
+      let failure = Self.failure(error, cancellable)
+      throw error == .outOfDescriptors || [.timedOut, .cancelled].contains(failure.code)
+        ? failure : Self.noSessionBus
     }
     let name = Variant.string(Self.name)
     do throws(GLibError) {
@@ -38,22 +40,22 @@ package struct SecretPortal {
       owner = try bus.ask("GetNameOwner", [name], reply: "(s)", cancellable)?.string ?? ""
       self.bus = bus
     } catch {
-      let failure = SecretPortalError(error, cancellable)
-      throw error.dbusName == nil || failure == .timedOut ? failure : .noPortal
+      let failure = Self.failure(error, cancellable)
+      throw error.dbusName == nil || failure.code == .timedOut ? failure : Self.noPortal
     }
   }
 
   /// Checks for a backend for secrets.
   ///
-  /// - Throws: ``SecretPortalError/noBackend`` if it is missing.
-  package func checkBackend(_ cancellable: Cancellable) throws(SecretPortalError) {
+  /// - Throws: ``noBackend`` if it is missing.
+  package func checkBackend(_ cancellable: Cancellable) throws(CacheError) {
     do {
       _ = try bus.call(
         owner, Self.path, "org.freedesktop.DBus.Properties", "Get",
         [.string(Self.interface), .string("version")], reply: "(v)", cancellable)
     } catch {
       throw error.dbusName == "org.freedesktop.DBus.Error.InvalidArgs"
-        ? .noBackend : SecretPortalError(error, cancellable)
+        ? Self.noBackend : Self.failure(error, cancellable)
     }
   }
 
@@ -62,11 +64,10 @@ package struct SecretPortal {
   /// - Returns: The secret, and the token for the next request.
   package func secret(
     token: String?, within timeout: Duration, _ cancellable: Cancellable
-  ) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
-    try bus.withContext { () throws(SecretPortalError) in
-      let retrieval = try SecretRetrieval(bus, owner, within: timeout, cancellable)
-      return try retrieval.run(token: token)
-    }
+  ) throws(CacheError) -> (secret: SecretBytes, token: String?) {
+    bus.pushContext()
+    defer { bus.popContext() }
+    return try SecretRetrieval(bus, owner, within: timeout, cancellable).run(token: token)
   }
 }
 
@@ -82,16 +83,16 @@ private final class SecretRetrieval {
   /// One byte longer than the longest secret, so that it never moves.
   private var bytes = [UInt8](repeating: 0, count: SecretPortal.maximumSize + 1)
   private var count = 0
-  private var outcome: Result<[String: Variant], SecretPortalError>?
+  private var outcome: Result<[String: Variant], CacheError>?
 
   init(
     _ bus: BusConnection, _ owner: String, within timeout: Duration, _ cancellable: Cancellable
-  ) throws(SecretPortalError) {
+  ) throws(CacheError) {
     self.bus = bus
     self.owner = owner
     self.cancellable = cancellable
     deadline = min(.now + timeout, cancellable.deadline)
-    guard let pipe = openPipe() else { throw SecretPortalError(.outOfDescriptors, cancellable) }
+    guard let pipe = openPipe() else { throw SecretPortal.failure(.outOfDescriptors, cancellable) }
     (reading, writing) = pipe
     _ = fcntl(reading, F_SETFL, O_NONBLOCK)
     mlock(bytes, bytes.count)
@@ -104,7 +105,7 @@ private final class SecretRetrieval {
     if writing >= 0 { close(writing) }
   }
 
-  func run(token: String?) throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
+  func run(token: String?) throws(CacheError) -> (secret: SecretBytes, token: String?) {
     let handleToken = "llavero\(UInt64.random(in: 0...UInt64.max))"
     let sender = bus.uniqueName.dropFirst().replacing(".", with: "_")
     let expected = "\(SecretPortal.path)/request/\(sender)/\(handleToken)"
@@ -113,7 +114,8 @@ private final class SecretRetrieval {
         [weak self] name, arguments in
         if name == "Response" { self?.complete(arguments) }
       },
-      SignalSubscription(bus, endOf: owner) { [weak self] in self?.finish(.failure(.portalGone)) },
+      SignalSubscription(bus, endOf: owner) { [weak self] in self?.finish(.failure(SecretPortal.portalGone))
+      },
     ]
     let source = g_unix_fd_source_new(reading, G_IO_IN)
     g_source_set_callback(
@@ -128,12 +130,12 @@ private final class SecretRetrieval {
     var options = ["handle_token": Variant.string(handleToken)]
     if let token { options["token"] = .string(token) }
     // Portals before 0.9, of 2017, chose the path themselves.
-    guard try call(options) == expected else { throw .malformedResponse("RetrieveSecret") }
+    guard try call(options) == expected else { throw SecretPortal.malformedResponse("RetrieveSecret") }
     bus.listen(until: { outcome != nil }, within: deadline - .now, cancellable)
     return try result()
   }
 
-  private func call(_ options: [String: Variant]) throws(SecretPortalError) -> String {
+  private func call(_ options: [String: Variant]) throws(CacheError) -> String {
     defer {
       // From now on only the portal holds the other end.
       close(writing)
@@ -146,42 +148,43 @@ private final class SecretRetrieval {
         cancellable)
       return answer.first?.string ?? ""
     } catch {
-      throw SecretPortalError(error, cancellable)
+      throw SecretPortal.failure(error, cancellable)
     }
   }
 
-  private func result() throws(SecretPortalError) -> (secret: SecretBytes, token: String?) {
+  private func result() throws(CacheError) -> (secret: SecretBytes, token: String?) {
     guard let results = try outcome?.get() else {
-      if bus.isClosed { throw .portalGone }
-      throw cancellable.isCancelled && !cancellable.isPastDeadline ? .cancelled : .timedOut
+      if bus.isClosed { throw SecretPortal.portalGone }
+      throw cancellable.isCancelled && !cancellable.isPastDeadline
+        ? SecretPortal.cancelled : SecretPortal.timedOut
     }
     // The signal comes last: everything is written.
     read()
-    guard count <= SecretPortal.maximumSize else { throw .tooLong(limit: SecretPortal.maximumSize) }
+    guard count <= SecretPortal.maximumSize else { throw SecretPortal.tooLong }
     guard count >= SecretPortal.minimumSize else {
-      throw .tooShort(size: count, minimum: SecretPortal.minimumSize)
+      throw SecretPortal.tooShort(count)
     }
     let secret = bytes.withUnsafeBytes {
       SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
     }
     guard let value = results["token"] else { return (secret, nil) }
     guard let token = value.string, token.utf8.count <= SecretPortal.maximumTokenSize else {
-      throw .malformedResponse("RetrieveSecret")
+      throw SecretPortal.malformedResponse("RetrieveSecret")
     }
     return (secret, token.isEmpty ? nil : token)
   }
 
-  private func finish(_ outcome: Result<[String: Variant], SecretPortalError>) {
+  private func finish(_ outcome: Result<[String: Variant], CacheError>) {
     if self.outcome == nil { self.outcome = outcome }
   }
 
   private func complete(_ arguments: [Variant]) {
     guard arguments.count == 2, let response = arguments[0].uint32, let results = arguments[1].properties
-    else { return finish(.failure(.malformedResponse("RetrieveSecret"))) }
+    else { return finish(.failure(SecretPortal.malformedResponse("RetrieveSecret"))) }
     switch response {
     case 0: finish(.success(results))
-    case 1: finish(.failure(.denied))
-    default: finish(.failure(.failed))
+    case 1: finish(.failure(SecretPortal.denied))
+    default: finish(.failure(SecretPortal.failed))
     }
   }
 
@@ -200,7 +203,7 @@ private final class SecretRetrieval {
       guard size > 0 else { return size < 0 && errno == EAGAIN }
       count += size
     }
-    finish(.failure(.tooLong(limit: SecretPortal.maximumSize)))
+    finish(.failure(SecretPortal.tooLong))
     return false
   }
 }
@@ -210,20 +213,85 @@ private let onReadable: GUnixFDSourceFunc = { _, _, data in
   return retrieval?.read() == true ? 1 : 0
 }
 
-extension SecretPortalError {
-  /// Translates the error of a call on the bus.
-  fileprivate init(_ error: GLibError, _ cancellable: Cancellable) {
+extension SecretPortal {
+  /// What the error of a call on the bus means.
+  fileprivate static func failure(_ error: GLibError, _ cancellable: Cancellable) -> CacheError {
     switch (error.dbusName, SecretServiceError(error, calling: "RetrieveSecret", on: .service, cancellable)) {
     case ("org.freedesktop.DBus.Error.UnknownMethod", _), ("org.freedesktop.DBus.Error.UnknownInterface", _),
       ("org.freedesktop.DBus.Error.UnknownObject", _):
-      self = .noBackend
+      noBackend
     case ("org.freedesktop.DBus.Error.AccessDenied", _), ("org.freedesktop.portal.Error.NotAllowed", _):
-      self = .notAllowed(message: error.message)
-    case (_, .timedOut): self = .timedOut
-    case (_, .cancelled): self = .cancelled
-    case (_, .serviceGone): self = .portalGone
-    case (_, .malformedResponse(let method)): self = .malformedResponse(method)
-    case (let name, _): self = .refused(name: name ?? "\(error.domain) \(error.code)", message: error.message)
+      notAllowed(error.message)
+    case (_, .timedOut): timedOut
+    case (_, .cancelled): cancelled
+    case (_, .serviceGone): portalGone
+    case (_, .malformedResponse(let method)): malformedResponse(method)
+    case (let name, _): refused(name ?? "\(error.domain) \(error.code)", error.message)
     }
   }
+
+  package static let noSessionBus = CacheError(
+    .unavailable, "There is no D-Bus session bus, and so no Secret portal.",
+    advice: "Run inside a desktop session; a sandbox must allow access to the session bus (Flatpak does).")
+
+  /// No program on the bus provides portals, and none could be started.
+  package static let noPortal = CacheError(
+    .unavailable, "There is no portal on the session bus (org.freedesktop.portal.Desktop).",
+    advice: "Install xdg-desktop-portal, or choose another key.")
+
+  package static let noBackend = CacheError(
+    .unavailable, "The desktop's portal has no backend for secrets.",
+    advice:
+      "Install a keyring that is a backend of the portal, such as gnome-keyring, and log in again; or choose another key."
+  )
+
+  /// The user, or the desktop, denied the request.
+  package static let denied = CacheError(
+    .promptDismissed, "The Secret portal denied the request.",
+    advice: "Try again and allow it, or choose another key.")
+
+  /// The backend failed without a reason, as it does with a locked keyring.
+  package static let failed = CacheError(
+    .unavailable, "The Secret portal could not get this application's secret; it gave no reason.",
+    advice: "Unlock the keyring (log in to the desktop, or open the keyring's program), then try again. "
+      + "\"journalctl --user -u xdg-desktop-portal\" may say more.")
+
+  /// The portal could not identify the application, or allows it no secret.
+  package static func notAllowed(_ message: String) -> CacheError {
+    CacheError(
+      .refused, "The Secret portal does not allow this program a secret: \(message)",
+      advice: "The portal identifies the program by its sandbox; check that the sandbox is intact.")
+  }
+
+  package static let timedOut = CacheError(
+    .timedOut, "The Secret portal did not answer in time.",
+    advice: "Check whether the desktop shows a prompt, then try again.")
+
+  package static let cancelled = CacheError(.cancelled, "The call to the Secret portal was cancelled.")
+
+  /// The portal, or the bus, ended before it replied.
+  package static let portalGone = CacheError(
+    .unavailable, "The Secret portal ended during the call.", advice: "Try again.")
+
+  package static func tooShort(_ size: Int) -> CacheError {
+    CacheError(
+      .refused, "The Secret portal returned a secret of \(size) bytes; a key needs at least \(minimumSize).",
+      advice: updateAdvice)
+  }
+
+  package static let tooLong = CacheError(
+    .refused, "The Secret portal returned a secret of more than \(maximumSize) bytes.", advice: updateAdvice)
+
+  /// Another D-Bus error.
+  package static func refused(_ name: String, _ message: String) -> CacheError {
+    CacheError(.refused, "The Secret portal refused: \(message) (\(name))")
+  }
+
+  /// A reply that violates the XDG Desktop Portal documentation.
+  package static func malformedResponse(_ method: String) -> CacheError {
+    CacheError(.refused, "The Secret portal's reply to \(method) is invalid.", advice: updateAdvice)
+  }
+
+  private static let updateAdvice =
+    "Update the desktop's portal and its backend, or choose another key."
 }

@@ -34,19 +34,6 @@ extension CacheError {
       leavesOutcomeOpen: [.serviceGone, .timedOut, .cancelled].contains(error))
   }
 
-  /// What a failure of the Secret portal means for the cache.
-  package init(_ error: SecretPortalError) {
-    let code: Code =
-      switch error {
-      case .noSessionBus, .noPortal, .noBackend, .failed, .portalGone: .unavailable
-      case .denied: .promptDismissed
-      case .timedOut: .timedOut
-      case .cancelled: .cancelled
-      case .notAllowed, .tooShort, .tooLong, .refused, .malformedResponse: .refused
-      }
-    self.init(code, error.description, advice: error.advice, underlyingError: error)
-  }
-
   /// What it means for the cache that a file cannot be used. `what` says in a sentence what cannot be done, and the environment
   /// variable names another place for the file.
   package init(_ error: PrivateFileError, _ what: String, variable: String? = nil) {

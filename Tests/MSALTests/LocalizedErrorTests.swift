@@ -44,13 +44,13 @@ struct LocalizedErrorTests {
         + "Install and start a keyring: gnome-keyring, KWallet, KeePassXC or oo7."
     ),
     (SecretServiceError.refused(name: "a.b", message: "No"), "The keyring refused: No (a.b)."),
-    (SecretPortalError.portalGone, "The Secret portal ended during the call. Try again."),
+    (SecretPortal.portalGone, "The Secret portal ended during the call. Try again."),
     (
       AdoptionError.inUse,
       "The plaintext cache keeps changing. Stop the program that writes to it, and try again."
     ),
     (AdoptionError.peer(CacheError(.unavailable, "It is gone")), "It is gone."),
-    (caught { try StoreAddress("ftp:") }, "Invalid value: \(caught { try StoreAddress("ftp:") })."),
+    (caught { try StoreAddress("ftp:") }, "Invalid value: expected \(StoreAddress.forms)."),
     (caught { try ClaimsRequest(json: #"{"a":{}}"#) }, "Invalid claims target: a."),
     (LabError.noSuch("the user"), "Not found: the user."),
   ]

@@ -26,12 +26,13 @@ package final class BusConnection: @unchecked Sendable {
     let flags = GDBusConnectionFlags(
       rawValue: FLAG_G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | FLAG_G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-    context = g_main_context_new()
+    let context: OpaquePointer = g_main_context_new()
+    self.context = context
     do throws(GLibError) {
-      let pointer = try Self.with(context) { () throws(GLibError) in
-        try withGError { error in
-          g_dbus_connection_new_for_address_sync(address ?? "", flags, nil, cancellable.pointer, error)
-        }
+      g_main_context_push_thread_default(context)
+      defer { g_main_context_pop_thread_default(context) }
+      let pointer = try withGError { error in
+        g_dbus_connection_new_for_address_sync(address ?? "", flags, nil, cancellable.pointer, error)
       }
       guard let pointer else { throw GLibError.unexplained }
       self.pointer = pointer
@@ -50,16 +51,17 @@ package final class BusConnection: @unchecked Sendable {
     g_main_context_unref(context)
   }
 
-  /// Runs `body`, which makes an object that listens on this connection. Not for two threads at once; release the
-  /// object before the connection.
-  package func withContext<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
-    try Self.with(context, body)
-  }
+  /// Has objects that are made from now on listen on this connection, until ``popContext()``. Not for two threads at once; release
+  /// the objects before the connection.
+  package func pushContext() { g_main_context_push_thread_default(context) }
 
-  private static func with<T, E: Error>(_ context: OpaquePointer, _ body: () throws(E) -> T) throws(E) -> T {
-    g_main_context_push_thread_default(context)
-    defer { g_main_context_pop_thread_default(context) }
-    return try body()
+  package func popContext() { g_main_context_pop_thread_default(context) }
+
+  /// Runs `body`, which makes an object that listens on this connection: see ``pushContext()``.
+  package func withContext<T>(_ body: () -> T) -> T {
+    pushContext()
+    defer { popContext() }
+    return body()
   }
 
   package var busID: String? { g_dbus_connection_get_guid(pointer).map { String(cString: $0) } }
@@ -78,9 +80,9 @@ package final class BusConnection: @unchecked Sendable {
     var isLate = false
     let timer = limit.map { limit in withContext { ContextTimer(after: limit) { isLate = true } } }
     defer { withExtendedLifetime(timer) {} }
-    cancellable.enforcingDeadline {
-      while !isDone(), !isLate, !isClosed, !cancellable.isCancelled { g_main_context_iteration(context, 1) }
-    }
+    let endDeadline = cancellable.enforceDeadline()
+    defer { endDeadline() }
+    while !isDone(), !isLate, !isClosed, !cancellable.isCancelled { g_main_context_iteration(context, 1) }
   }
 
   package var isClosed: Bool { g_dbus_connection_is_closed(pointer) != 0 }
@@ -116,31 +118,31 @@ package final class BusConnection: @unchecked Sendable {
   ) throws(GLibError) -> [Variant] {
     let milliseconds = min(
       cancellable.remainingMilliseconds, limit.map { Int32(clamping: Int64($0 / .milliseconds(1))) } ?? .max)
-    let descriptors = try descriptor.map { (descriptor) throws(GLibError) in
-      let list = GObjectReference<GUnixFDList>(taking: g_unix_fd_list_new())
-      _ = try withGError { g_unix_fd_list_append(list.pointer, descriptor, $0) }
-      return list
+    let descriptors = descriptor.map { _ in GObjectReference<GUnixFDList>(taking: g_unix_fd_list_new()) }
+    defer { withExtendedLifetime(descriptors) {} }
+    if let descriptor, let descriptors {
+      _ = try withGError { g_unix_fd_list_append(descriptors.pointer, descriptor, $0) }
     }
+    let tuple = Variant.tuple(arguments)
+    defer { withExtendedLifetime(tuple) {} }
+    let type: OpaquePointer = g_variant_type_new(reply)
+    defer { g_variant_type_free(type) }
     let idle = idleContexts.withLock { $0.popLast() }
     let context = if let idle { idle } else { try CallContext() }
     defer { idleContexts.withLock { $0.append(context) } }
-    let tuple = Variant.tuple(arguments)
+    g_main_context_push_thread_default(context.pointer)
+    defer { g_main_context_pop_thread_default(context.pointer) }
+    var result: OpaquePointer?
     // GDBus's own way to wait makes a context for each call.
-    let result = Self.with(context.pointer) {
-      var result: OpaquePointer?
-      withUnsafeMutablePointer(to: &result) { result in
-        withVariantType(reply) { type in
-          g_dbus_connection_call_with_unix_fd_list(
-            pointer, destination, path, interface, method, tuple.pointer, type, GDBusCallFlags(rawValue: 0),
-            milliseconds, descriptors?.pointer, cancellable.pointer,
-            { _, answer, result in
-              g_object_ref(answer.map { UnsafeMutableRawPointer($0) })
-              result?.assumingMemoryBound(to: OpaquePointer?.self).pointee = answer
-            }, result)
-        }
-        while result.pointee == nil { g_main_context_iteration(context.pointer, 1) }
-      }
-      return result
+    withUnsafeMutablePointer(to: &result) { result in
+      g_dbus_connection_call_with_unix_fd_list(
+        pointer, destination, path, interface, method, tuple.pointer, type, GDBusCallFlags(rawValue: 0),
+        milliseconds, descriptors?.pointer, cancellable.pointer,
+        { _, answer, result in
+          g_object_ref(answer.map { UnsafeMutableRawPointer($0) })
+          result?.assumingMemoryBound(to: OpaquePointer?.self).pointee = answer
+        }, result)
+      while result.pointee == nil { g_main_context_iteration(context.pointer, 1) }
     }
     defer { g_object_unref(result.map { UnsafeMutableRawPointer($0) }) }
     let answer = try withGError {

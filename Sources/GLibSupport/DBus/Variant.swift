@@ -136,10 +136,10 @@ extension Variant {
 }
 
 /// Calls `body` with the parsed form of a D-Bus type string, which must be valid.
-package func withVariantType<T, E: Error>(
-  _ type: String, _ body: (OpaquePointer) throws(E) -> T
-) throws(E) -> T {
+func withVariantType<T>(
+  _ type: String, _ body: (OpaquePointer) -> T
+) -> T {
   let parsed: OpaquePointer = g_variant_type_new(type)
   defer { g_variant_type_free(parsed) }
-  return try body(parsed)
+  return body(parsed)
 }

@@ -82,7 +82,6 @@ extension [Finding] {
   static func problem(_ error: any Error, advice: String? = nil) -> Self {
     switch error {
     case let error as SecretServiceError: .problem(error.description, advice: advice ?? error.advice)
-    case let error as SecretPortalError: .problem(error.description, advice: advice ?? error.advice)
     case let error as any ToolError:
       .problem(error.asFailure.message, advice: advice ?? error.asFailure.advice)
     default: .problem("\(error)", advice: advice)

@@ -11,8 +11,8 @@ extension Check {
   static let secretPortal = Check(name: "secret_portal") { setup in
     guard setup.options.settings.key == .portal else { return [] }
     try await BlockingQueue(label: "llavero.portal").run(
-      timeout: .seconds(25), onCancel: .cancelled, onTimeout: .timedOut
-    ) { (cancellable) throws(SecretPortalError) in
+      timeout: .seconds(25), onCancel: SecretPortal.cancelled, onTimeout: SecretPortal.timedOut
+    ) { (cancellable) throws(CacheError) in
       try SecretPortal(busAddress: nil, cancellable).checkBackend(cancellable)
     }
     guard RuntimeDirectory(environment: setup.environment).isShared else {

@@ -168,7 +168,7 @@ extension CacheError: ToolError {
       return Failure.encryptionAdvice
     case (_, SealError.otherKeySource(let kind) as SealError):
       return "Use that: \(KeyChoice.forms(of: kind))."
-    case (_, is SecretPortalError):
+    case _ where advice?.contains("choose another key") == true:
       return sentences(advice, "Keys: \(KeyChoice.forms).")
     case (_, SecretServiceError.noSessionBus as SecretServiceError):
       return sentences(Failure.setupAdvice, SecretServiceError.busAdvice())
