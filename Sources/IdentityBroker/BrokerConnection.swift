@@ -90,10 +90,10 @@ final class BrokerConnection: Sendable {
     if let bus = current.withLock({ $0 }), !bus.isClosed { return bus }
     // Not the call's: to connect takes its time by itself, and a caller that gives up does not wait for this.
     let cancellable = Cancellable(timeout: Self.busLimit)
-    do throws(GLibError) {
-      let bus = try cancellable.enforcingDeadline { () throws(GLibError) in
-        try BusConnection(address: busAddress, cancellable)
-      }
+    let endDeadline = cancellable.enforceDeadline()
+    defer { endDeadline() }
+    do {
+      let bus = try BusConnection(address: busAddress, cancellable)
       current.withLock { $0 = bus }
       return bus
     } catch {

@@ -78,15 +78,12 @@ public final class LinuxBroker: TokenBroker {
   ///
   /// - Throws: `IdentityError`, as all methods.
   public func version(correlationID: UUID) async throws(IdentityError) -> String {
-    try await ask(correlationID) { (call) throws(IdentityError) in
-      try BrokerResponse.version(in: call(.version))
-    }
+    try await ask(.version, correlationID, BrokerResponse.version)
   }
 
   public func accounts(clientID: String, correlationID: UUID) async throws(IdentityError) -> [Account] {
-    try await ask(correlationID) { (call) throws(IdentityError) in
-      BrokerAccount.accounts(in: try BrokerResponse.accounts(in: call(.accounts(clientID: clientID))))
-    }
+    let entries = try await ask(.accounts(clientID: clientID), correlationID, BrokerResponse.accounts)
+    return BrokerAccount.accounts(in: entries)
   }
 
   public func tokenSilently(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
@@ -121,14 +118,8 @@ public final class LinuxBroker: TokenBroker {
   {
     do {
       // A person waits for this, too.
-      return try await ask(correlationID, despiteFailure: true) { (call) throws(IdentityError) in
-        let text = try call(.accounts(clientID: clientID))
-        // Where Microsoft's broker lists no account, Himmelblau responds with an error.
-        if BrokerResponse.isRefusal(text) { return false }
-        let accounts = try BrokerResponse.accounts(in: text)
-        // Himmelblau lists the login's user alone.
-        return accounts.count != 1 || !accounts[0].isHimmelblaus
-      }
+      return try await ask(
+        .accounts(clientID: clientID), correlationID, despiteFailure: true, Self.supportsInteractiveSignIn)
     } catch  where error.code == .noBroker {
       return false
     }
@@ -137,10 +128,9 @@ public final class LinuxBroker: TokenBroker {
   /// Gets a token for which the broker asks the person, without a limit of time. When the task is cancelled the response
   /// is no longer waited for; the broker is not told, because it has no safe method for that.
   public func tokenInteractively(_ request: BrokerRequest) async throws(IdentityError) -> BrokerToken {
-    let accounts: [BrokerAccount] = try await ask(request.correlationID, despiteFailure: true) {
-      (call) throws(IdentityError) in
-      try BrokerResponse.accounts(in: call(.accounts(clientID: request.clientID)))
-    }
+    let accounts = try await ask(
+      .accounts(clientID: request.clientID), request.correlationID, despiteFailure: true,
+      BrokerResponse.accounts)
     let tenant = request.authority.tenant
     let entry =
       request.account.flatMap { BrokerAccount.entry(for: $0, tenant: tenant, in: accounts) }
@@ -174,6 +164,25 @@ extension LinuxBroker {
       throw .unknownToBroker
     }
     return entry
+  }
+
+  /// Whether the broker that lists accounts so has a dialog to sign in.
+  private static func supportsInteractiveSignIn(_ list: String) throws(IdentityError) -> Bool {
+    // Where Microsoft's broker lists no account, Himmelblau responds with an error.
+    if BrokerResponse.isRefusal(list) { return false }
+    let accounts = try BrokerResponse.accounts(in: list)
+    // Himmelblau lists the login's user alone.
+    return accounts.count != 1 || !accounts[0].isHimmelblaus
+  }
+
+  /// Calls one method, and reads its response.
+  private func ask<T: Sendable>(
+    _ method: BrokerMethod, _ correlationID: UUID, despiteFailure: Bool = false,
+    _ read: @escaping @Sendable (String) throws(IdentityError) -> T
+  ) async throws(IdentityError) -> T {
+    try await ask(correlationID, despiteFailure: despiteFailure) { (call) throws(IdentityError) in
+      try read(call(method))
+    }
   }
 
   /// Asks the broker, unless it failed a while ago.

@@ -16,11 +16,8 @@ extension SecretServiceConnection {
     }
     // gnome-keyring's collection of the session, which is kept in memory, has an empty label.
     guard !name.isEmpty else { throw .noSuchCollection(name) }
-    let all = try waitingForCollections(cancellable) { () throws(SecretServiceError) in
-      let all = try collections(cancellable)
-      return all.isEmpty ? nil : all
-    }
-    let found = all?.first { $0.path.lastElement == name } ?? all?.first { $0.label == name }
+    let all = try waitingForCollections(collections(cancellable), isMissing: \.isEmpty)
+    let found = all.first { $0.path.lastElement == name } ?? all.first { $0.label == name }
     guard let found else { throw .noSuchCollection(name) }
     return found
   }
@@ -205,13 +202,9 @@ extension SecretServiceConnection {
   }
 
   private func defaultCollection(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath {
-    let path = try waitingForCollections(cancellable) { () throws(SecretServiceError) -> ObjectPath? in
-      let session = try session(cancellable)
-      let reply = try session.call("ReadAlias", [.string(Self.defaultAlias)], reply: "(o)", cancellable)
-      guard let path = reply[0].string else { throw .malformedResponse("ReadAlias") }
-      return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
+    if let path = try waitingForCollections(defaultAlias(cancellable), isMissing: { $0 == nil }) {
+      return path
     }
-    if let path { return path }
     if try isKWallet(cancellable) { throw .noWallet }
     let isKeePassXC = try session(cancellable).owns(["org.keepassxc.KeePassXC.MainWindow"], cancellable)
     throw isKeePassXC ? .noDatabase : .noSuchCollection(Self.defaultAlias)
@@ -219,12 +212,20 @@ extension SecretServiceConnection {
 
   /// Retries `find` for up to a second: oo7 has the service's name before it has collections.
   private func waitingForCollections<T>(
-    _ cancellable: Cancellable, _ find: () throws(SecretServiceError) -> T?
-  ) throws(SecretServiceError) -> T? {
+    _ find: @autoclosure () throws(SecretServiceError) -> T, isMissing: (T) -> Bool
+  ) throws(SecretServiceError) -> T {
     for _ in 0..<20 {
-      if let found = try find() { return found }
+      let found = try find()
+      if !isMissing(found) { return found }
       g_usleep(50_000)
     }
     return try find()
+  }
+
+  private func defaultAlias(_ cancellable: Cancellable) throws(SecretServiceError) -> ObjectPath? {
+    let session = try session(cancellable)
+    let reply = try session.call("ReadAlias", [.string(Self.defaultAlias)], reply: "(o)", cancellable)
+    guard let path = reply[0].string else { throw .malformedResponse("ReadAlias") }
+    return path == ServiceInterface.noPath ? nil : ObjectPath(path: path, owner: session.owner)
   }
 }

@@ -165,16 +165,16 @@ extension SecretServiceConnection {
     ])
     let session = try session(of: collection, cancellable)
     let encoded = try session.encryptedSession(cancellable).encode(secret)
-    return try session.change { () throws(SecretServiceError) in
-      let reply = try session.call(
-        "CreateItem", on: .collection(collection), [properties, encoded, .boolean(replacing)], reply: "(oo)",
-        cancellable)
-      let result = try session.result(ofPrompt: reply[1], isAllowed: prompt, cancellable)
-      guard let path = (result ?? reply[0]).string, path != ServiceInterface.noPath else {
-        throw .malformedResponse("CreateItem")
-      }
-      return ObjectPath(path: path, owner: session.owner)
+    let endChange = session.beginChange()
+    defer { endChange() }
+    let reply = try session.call(
+      "CreateItem", on: .collection(collection), [properties, encoded, .boolean(replacing)], reply: "(oo)",
+      cancellable)
+    let result = try session.result(ofPrompt: reply[1], isAllowed: prompt, cancellable)
+    guard let path = (result ?? reply[0]).string, path != ServiceInterface.noPath else {
+      throw .malformedResponse("CreateItem")
     }
+    return ObjectPath(path: path, owner: session.owner)
   }
 
   /// Gives the item another secret.
@@ -196,10 +196,10 @@ extension SecretServiceConnection {
         prompt: false, cancellable)
     }
     let encoded = try session.encryptedSession(cancellable).encode(secret)
-    return try session.change { () throws(SecretServiceError) in
-      _ = try session.call("SetSecret", on: .item(path), [encoded], reply: "()", cancellable)
-      return path
-    }
+    let endChange = session.beginChange()
+    defer { endChange() }
+    _ = try session.call("SetSecret", on: .item(path), [encoded], reply: "()", cancellable)
+    return path
   }
 
   /// Whether the service is known to keep what SetSecret changes; false until an item's properties were read.
@@ -214,10 +214,10 @@ extension SecretServiceConnection {
   ) throws(SecretServiceError) -> Bool {
     let session = try session(of: path, cancellable)
     do throws(SecretServiceError) {
-      try session.change { () throws(SecretServiceError) in
-        let reply = try session.call("Delete", on: .item(path), [], reply: "(o)", cancellable)
-        _ = try session.result(ofPrompt: reply[0], isAllowed: prompt, cancellable)
-      }
+      let endChange = session.beginChange()
+      defer { endChange() }
+      let reply = try session.call("Delete", on: .item(path), [], reply: "(o)", cancellable)
+      _ = try session.result(ofPrompt: reply[0], isAllowed: prompt, cancellable)
       return true
     } catch .noSuchItem {
       return false

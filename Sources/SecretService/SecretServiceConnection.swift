@@ -78,15 +78,15 @@ package final class SecretServiceConnection: Sendable {
     try session(cancellable).encryptedSession(cancellable).algorithms
   }
 
-  /// Runs `body` again, once, if the service ends while it runs. `body` must begin with a search for what
-  /// it works on: object paths do not outlive the service.
+  /// Makes a call again, once, if the service ends while it runs. It must begin with a search for what it works on: object paths
+  /// do not outlive the service.
   package func retryingOnce<T>(
-    _ body: () throws(SecretServiceError) -> T
+    _ call: @autoclosure () throws(SecretServiceError) -> T
   ) throws(SecretServiceError) -> T {
     do {
-      return try body()
+      return try call()
     } catch .serviceGone {
-      return try body()
+      return try call()
     }
   }
 

@@ -39,26 +39,31 @@ final class ServiceSession: Sendable {
 
   /// Opens the encrypted session, a plain one only where that is allowed.
   func open(allowsPlain: Bool, _ cancellable: Cancellable) {
-    let result = Result { () throws(SecretServiceError) in
-      let session: EncryptedSession
-      do throws(SecretServiceError) {
-        session = try encryptedSession(opening: cancellable)
-      } catch .refused {
-        do throws(SecretServiceError) {
-          // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
-          session = try encryptedSession(opening: cancellable)
-        } catch .refused(Self.invalidArguments, _) {
-          // KWallet lacks its plugin for encryption. libsecret requests a plain session after another error alone.
-          guard allowsPlain else { throw .encryptionRefused }
-          session = try plainSession(opening: cancellable)
-        }
-      }
-      // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
-      guard allowsPlain || session.algorithms != EncryptedSession.plain else { throw .encryptionRefused }
-      return session
-    }
+    let result = Result<EncryptedSession, SecretServiceError>(
+      calling: try newSession(allowsPlain: allowsPlain, cancellable))
     encrypted.withLock { $0 = result }
     isKnown.signal()
+  }
+
+  private func newSession(
+    allowsPlain: Bool, _ cancellable: Cancellable
+  ) throws(SecretServiceError) -> EncryptedSession {
+    let session: EncryptedSession
+    do throws(SecretServiceError) {
+      session = try encryptedSession(opening: cancellable)
+    } catch .refused {
+      do throws(SecretServiceError) {
+        // KWallet refuses about one of 256 keys, those that begin with a zero. The next try makes a new key.
+        session = try encryptedSession(opening: cancellable)
+      } catch .refused(Self.invalidArguments, _) {
+        // KWallet lacks its plugin for encryption. libsecret requests a plain session after another error alone.
+        guard allowsPlain else { throw .encryptionRefused }
+        session = try plainSession(opening: cancellable)
+      }
+    }
+    // libsecret requests a plain session if an encrypted one is not supported. No secret has been sent yet.
+    guard allowsPlain || session.algorithms != EncryptedSession.plain else { throw .encryptionRefused }
+    return session
   }
 
   /// The encrypted session. Waits until it is open, and throws as ``openedSession``.
@@ -136,12 +141,11 @@ final class ServiceSession: Sendable {
     return error
   }
 
-  /// Changes an item, when its turn has come: see ``ChangePace``.
-  func change<T>(_ body: () throws(SecretServiceError) -> T) throws(SecretServiceError) -> T {
+  /// Waits for the turn to change an item: see ``ChangePace``. The returned closure ends it.
+  func beginChange() -> () -> Void {
     let pace = ChangePace()
     let start = pace.begin(isKeePassXC: isKeePassXC.load(ordering: .relaxed))
-    defer { if isKeePassXC.load(ordering: .relaxed) { pace.end(start) } }
-    return try body()
+    return { [self] in if isKeePassXC.load(ordering: .relaxed) { pace.end(start) } }
   }
 
   /// Whether the service's program also has one of these names on the bus. A sandbox may hide names.
@@ -190,7 +194,9 @@ final class ServiceSession: Sendable {
     opening cancellable: Cancellable
   ) throws(SecretServiceError) -> EncryptedSession {
     do {
-      return try bus.withContext { () throws(GLibError) in try EncryptedSession(bus, owner, cancellable) }
+      bus.pushContext()
+      defer { bus.popContext() }
+      return try EncryptedSession(bus, owner, cancellable)
     } catch {
       throw SecretServiceError(error, calling: "OpenSession", on: .service, cancellable)
     }
@@ -240,11 +246,11 @@ final class EncryptedSession: @unchecked Sendable {
     let pointer = object.assumingMemoryBound(to: CLibsecret.SecretService.self)
     service = (pointer, bus)
     // libsecret's calls have no timeout of their own.
-    try cancellable.enforcingDeadline { () throws(GLibError) in
-      _ = try withGError { g_initable_init(OpaquePointer(object), cancellable.pointer, $0) }
-      let isOpen = try withGError { secret_service_ensure_session_sync(pointer, cancellable.pointer, $0) }
-      if isOpen == 0 { throw .unexplained }
-    }
+    let endDeadline = cancellable.enforceDeadline()
+    defer { endDeadline() }
+    _ = try withGError { g_initable_init(OpaquePointer(object), cancellable.pointer, $0) }
+    let isOpen = try withGError { secret_service_ensure_session_sync(pointer, cancellable.pointer, $0) }
+    if isOpen == 0 { throw .unexplained }
     path =
       secret_service_get_session_dbus_path(pointer).map { String(cString: $0) } ?? ServiceInterface.noPath
   }

@@ -221,9 +221,9 @@ struct CancellableTests {
 
   @Test func `The deadline cancels what takes no timeout`() {
     let cancellable = Cancellable(timeout: .milliseconds(10))
-    cancellable.enforcingDeadline {
-      while !cancellable.isCancelled { sched_yield() }
-    }
+    let endDeadline = cancellable.enforceDeadline()
+    defer { endDeadline() }
+    while !cancellable.isCancelled { sched_yield() }
     #expect(cancellable.isPastDeadline)
   }
 

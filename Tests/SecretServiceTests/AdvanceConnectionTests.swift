@@ -69,9 +69,7 @@ struct AdvanceConnectionTests {
     try await eventually { connection.openSession != nil }
     try keyring.restartDaemon()
     let found = try await blocking { () throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.search([:], in: nil, Cancellable(timeout: .seconds(120)))
-      }
+      try connection.retryingOnce(connection.search([:], in: nil, Cancellable(timeout: .seconds(120))))
     }
     #expect(found.unlocked.isEmpty)
   }

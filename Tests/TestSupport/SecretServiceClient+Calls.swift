@@ -5,15 +5,13 @@ extension SecretServiceClient {
   package func collection(named name: String? = nil) async throws(SecretServiceError) -> CollectionProperties
   {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.collection(named: name, cancellable)
-      }
+      try connection.retryingOnce(connection.collection(named: name, cancellable))
     }
   }
 
   package func collections() async throws(SecretServiceError) -> [CollectionProperties] {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in try connection.collections(cancellable) }
+      try connection.retryingOnce(connection.collections(cancellable))
     }
   }
 
@@ -35,9 +33,7 @@ extension SecretServiceClient {
     _ attributes: [String: String], in collection: ObjectPath? = nil
   ) async throws(SecretServiceError) -> FoundItems {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.search(attributes, in: collection, cancellable)
-      }
+      try connection.retryingOnce(connection.search(attributes, in: collection, cancellable))
     }
   }
 

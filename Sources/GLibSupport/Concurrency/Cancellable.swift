@@ -23,11 +23,10 @@ package final class Cancellable: Sendable {
     return Int32(min(max(milliseconds.rounded(.up), 1), Double(Int32.max - 1)))
   }
 
-  /// Runs `body` and cancels this object if the deadline passes meanwhile, for calls that take no timeout.
-  package func enforcingDeadline<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
+  /// Cancels this object when the deadline passes, for calls that take no timeout, until the returned closure is called.
+  package func enforceDeadline() -> () -> Void {
     let deadline = Deadlines.add(deadline) { [self] in cancel() }
-    defer { Deadlines.remove(deadline) }
-    return try body()
+    return { Deadlines.remove(deadline) }
   }
 
   /// Waits until `semaphore` is signalled, this object is cancelled or the deadline passes.

@@ -18,6 +18,8 @@ extension Array where Element: Sendable {
       let result = Result { () throws(E) in try transform(self[number]) }
       results.withLock { $0[number] = result }
     }
-    return try results.withLock { $0 }.compactMap(\.self).map { (result) throws(E) in try result.get() }
+    var values: [T] = []
+    for result in results.withLock({ $0 }) { if let result { values.append(try result.get()) } }
+    return values
   }
 }

@@ -71,21 +71,19 @@ package final class PrivateDirectory: Sendable {
   /// - Returns: `nil` if it does not exist.
   /// - Throws: ``PrivateFileError``: `notRegular`, `system` with `EFBIG` for more than `limit` bytes.
   package func read(_ name: String, limit: Int) throws(PrivateFileError) -> [UInt8]? {
-    try open(name) { (file) throws(PrivateFileError) in
-      try readRegularFile(file, path: "\(path)/\(name)", limit: limit)
-    }
+    guard let file = try openForReading(name) else { return nil }
+    defer { close(file) }
+    return try readRegularFile(file, path: "\(path)/\(name)", limit: limit)
   }
 
   /// The first bytes of a file that can be read, fewer if it is shorter or was removed meanwhile.
   package func beginning(of name: String, size: Int) throws(PrivateFileError) -> [UInt8] {
-    try open(name) { file in
-      [UInt8](unsafeUninitializedCapacity: size) { $1 = max(pread(file, $0.baseAddress, size, 0), 0) }
-    } ?? []
+    guard let file = try openForReading(name) else { return [] }
+    defer { close(file) }
+    return [UInt8](unsafeUninitializedCapacity: size) { $1 = max(pread(file, $0.baseAddress, size, 0), 0) }
   }
 
-  private func open<T>(
-    _ name: String, _ work: (Int32) throws(PrivateFileError) -> T
-  ) throws(PrivateFileError) -> T? {
+  private func openForReading(_ name: String) throws(PrivateFileError) -> Int32? {
     // Without O_NONBLOCK, opening a named pipe would block.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     if file < 0 {
@@ -93,8 +91,7 @@ package final class PrivateDirectory: Sendable {
       // A socket is ENXIO.
       throw [ELOOP, ENXIO].contains(errno) ? .notRegular(path: "\(path)/\(name)") : failure("open", name)
     }
-    defer { close(file) }
-    return try work(file)
+    return file
   }
 
   /// When a file was last written, in seconds since 1970; `nil` if it does not exist.

@@ -107,11 +107,10 @@ package func outputOfCommand(
 ) throws(GLibError) -> String {
   guard let pipe = openPipe() else { throw .outOfDescriptors }
   defer { close(pipe.reading) }
-  let started = Result { () throws(GLibError) in
-    try ChildProcess(
+  let started = Result<ChildProcess, GLibError>(
+    calling: try ChildProcess(
       command, environment: processEnvironment().merging(variables) { $1 }, input: input,
-      output: pipe.writing, errors: errors)
-  }
+      output: pipe.writing, errors: errors))
   close(pipe.writing)
   let process = try started.get()
   var output: [UInt8] = []

@@ -268,9 +268,7 @@ extension Check {
 extension SecretServiceClient {
   fileprivate func collection(named name: String?) async throws(SecretServiceError) -> CollectionProperties {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.collection(named: name, cancellable)
-      }
+      try connection.retryingOnce(connection.collection(named: name, cancellable))
     }
   }
 
@@ -278,9 +276,7 @@ extension SecretServiceClient {
     _ attributes: [String: String], in collection: ObjectPath?
   ) async throws(SecretServiceError) -> FoundItems {
     try await perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in
-        try connection.search(attributes, in: collection, cancellable)
-      }
+      try connection.retryingOnce(connection.search(attributes, in: collection, cancellable))
     }
   }
 }
@@ -288,7 +284,7 @@ extension SecretServiceClient {
 extension Provider {
   init(_ client: SecretServiceClient) async throws(SecretServiceError) {
     self = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
-      try connection.retryingOnce { () throws(SecretServiceError) in try connection.provider(cancellable) }
+      try connection.retryingOnce(connection.provider(cancellable))
     }
   }
 
