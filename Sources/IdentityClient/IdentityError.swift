@@ -211,10 +211,10 @@ extension IdentityError {
   }
 }
 
-/// Runs a call of the cache, and throws its failure as an `IdentityError`.
-func cacheCall<T>(_ body: () async throws(CacheError) -> T) async throws(IdentityError) -> T {
-  do throws(CacheError) {
-    return try await body()
+/// Makes a call of the cache, and throws its failure as an `IdentityError`.
+func cacheCall<T>(_ call: @autoclosure () async throws(CacheError) -> T) async throws(IdentityError) -> T {
+  do {
+    return try await call()
   } catch {
     throw IdentityError(cache: error)
   }

@@ -87,7 +87,7 @@ extension PublicClient {
     guard scheme.url.host().nonBlank != nil else {
       throw IdentityError(.invalidParameter, "The address of the request to sign has no host.")
     }
-    let key = try await cacheCall { () async throws(CacheError) in try await popKeys.key(for: cache) }
+    let key = try await cacheCall(await popKeys.key(for: cache))
     return PopProof(scheme: scheme, key: key)
   }
 }

@@ -135,9 +135,7 @@ public final class PublicClient: Sendable {
   public func acquireToken(
     _ request: InteractiveRequest
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await run(request, request.account) { (resolved) async throws(IdentityError) in
-      try await InteractiveFlow(request: request, resolved: resolved).token()
-    }
+    try await run(request, request.account, InteractiveFlow.init)
   }
 
   /// Gets a token of an account that is signed in: from the cache, from the broker, or by a refresh token.
@@ -147,9 +145,7 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult {
     if let result = rememberedResult(of: request) { return result }
-    return try await run(request, request.account) { (resolved) async throws(IdentityError) in
-      try await SilentFlow(request, resolved).token()
-    }
+    return try await run(request, request.account, SilentFlow.init)
   }
 
   /// Waits for renewals that continue although their callers were cancelled, since a server may have replaced the
@@ -168,20 +164,19 @@ public final class PublicClient: Sendable {
     _ request: SilentRequest
   ) async throws(IdentityError) -> AuthenticationResult? {
     if let result = rememberedResult(of: request) { return result }
-    return try await addingRequestContext(request.correlationID, request.account) {
-      () async throws(IdentityError) in
+    do {
       let resolved = try await resolve(request, request.account)
       let result = try await SilentFlow(request, resolved).tokenFromCache()
       guard let proof = resolved.proof, let result else { return result }
       return try result.presenting(by: proof, at: now())
+    } catch {
+      throw failed(error, request.correlationID, request.account)
     }
   }
 
   /// Gets a token by a sign-in on another device (RFC 8628).
   public func acquireToken(_ request: DeviceCodeRequest) async throws(IdentityError) -> AuthenticationResult {
-    try await run(request, request.account) { (resolved) async throws(IdentityError) in
-      try await DeviceFlow(request: request, resolved: resolved).token()
-    }
+    try await run(request, request.account, DeviceFlow.init)
   }
 
   /// Lists accounts (default: those that are signed in to this client).
@@ -189,7 +184,7 @@ public final class PublicClient: Sendable {
   /// - Throws: ``IdentityError/Code/cache``.
   public func accounts(_ filter: AccountFilter = AccountFilter()) async throws(IdentityError) -> [Account] {
     let filter = ofThisClient(filter)
-    return try await cacheCall { () async throws(CacheError) in try await cache.accounts(filter) }
+    return try await cacheCall(await cache.accounts(filter))
   }
 
   /// Signs an account out of this client. Other clients of the group keep their tokens.

@@ -25,21 +25,21 @@ extension MSALPublicClientApplication {
   }
 
   func result(of request: SilentRequest) async throws -> MSALResult {
-    report(try await call { (client) throws(IdentityError) in try await client.acquireTokenSilent(request) })
+    report(try await call(await client.acquireTokenSilent(request)))
   }
 
   func result(of request: InteractiveRequest) async throws -> MSALResult {
-    report(try await session { (client) throws(IdentityError) in try await client.acquireToken(request) })
+    report(try await session(await self.client.acquireToken(request)))
   }
 
   func result(of request: DeviceCodeRequest) async throws -> MSALResult {
-    report(try await session { (client) throws(IdentityError) in try await client.acquireToken(request) })
+    report(try await session(await self.client.acquireToken(request)))
   }
 
-  /// Calls the client and turns its errors into those of this module.
-  private func call<T>(_ work: (PublicClient) async throws(IdentityError) -> T) async throws -> T {
+  /// Makes a call of the client and turns its errors into those of this module.
+  private func call<T>(_ call: @autoclosure () async throws(IdentityError) -> T) async throws -> T {
     do {
-      return try await work(client)
+      return try await call()
     } catch {
       throw NSError(error)
     }
@@ -47,9 +47,9 @@ extension MSALPublicClientApplication {
 
   /// Makes a call that ends by the class method as well.
   private func session<T: Sendable>(
-    _ work: @escaping @Sendable (PublicClient) async throws(IdentityError) -> T
+    _ work: @escaping @Sendable @autoclosure () async throws(IdentityError) -> T
   ) async throws -> T {
-    try await WebSessions.run(client) { [self] in try await call(work) }
+    try await WebSessions.run(client) { [self] in try await call(await work()) }
   }
 
   /// Notifies the providers of external accounts, unless the token was cached: then they know of the account.
@@ -65,20 +65,16 @@ extension MSALPublicClientApplication {
   /// The accounts of the cache, and of the broker if requested, with the tenant profiles that an external provider adds, then
   /// those that only such a provider has. It may still have accounts that were signed out of this application.
   func accounts(_ query: AccountsQuery, fromDevice: Bool = false) async throws -> [MSALAccount] {
-    var accounts = try await call { (client) throws(IdentityError) in
-      fromDevice
-        ? try await client.accountsFromDevice(query.filter) : try await client.accounts(query.filter)
-    }
-    .filter(query.matches)
+    var accounts = try await call(
+      await fromDevice ? client.accountsFromDevice(query.filter) : client.accounts(query.filter)
+    ).filter(query.matches)
     for provider in config.cacheConfig.externalAccountProviders {
       var others: [Account] = []
       logFailure {
         let parameters = MSALAccountEnumerationParameters(query)
         others = try provider.accounts(with: parameters).compactMap(Account.init).filter(query.matches)
       }
-      let listed = try await call { [others] (client) throws(IdentityError) in
-        try await client.removingSignedOut(from: others, query.filter)
-      }
+      let listed = try await call(await client.removingSignedOut(from: others, query.filter))
       accounts = accounts.merging(listed)
     }
     return accounts.map { MSALAccount($0) }
@@ -170,9 +166,7 @@ extension MSALPublicClientApplication {
     var removal = options
     removal.fromBrowser = false
     do {
-      try await call { [removal] (client) throws(IdentityError) in
-        try await client.signOut(account.account, removal)
-      }
+      try await call(await client.signOut(account.account, removal))
     } catch {
       // The account is still signed in, which its providers must not take for signed out.
       throw failure ?? error
@@ -180,9 +174,7 @@ extension MSALPublicClientApplication {
     if options.fromBrowser {
       do {
         // Only what waits for the browser ends by the class method.
-        try await session { (client) throws(IdentityError) in
-          try await client.endSession(of: account.account, options)
-        }
+        try await session(await self.client.endSession(of: account.account, options))
       } catch {
         failure = failure ?? error
       }

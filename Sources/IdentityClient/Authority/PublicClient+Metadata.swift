@@ -15,25 +15,26 @@ extension PublicClient {
     {
       return try known.result.get()
     }
-    return try await metadataSearches.run(authority) { () async throws(IdentityError) in
+    @Sendable func search() async throws(IdentityError) -> AuthorityMetadata {
       let pause = Duration.seconds(Throttle.pause)
-      let deadline = deadline ?? self.sender.deadline()
-      do throws(IdentityError) {
-        let isComplete = try await self.discoverCloud(of: authority, until: deadline)
-        let metadata = try await self.searchMetadata(of: authority, until: deadline)
-        let until = isComplete ? nil : self.timing.uptime() + pause
-        self.knownMetadata.withLock { $0[authority] = (.success(metadata), until) }
+      let deadline = deadline ?? sender.deadline()
+      do {
+        let isComplete = try await discoverCloud(of: authority, until: deadline)
+        let metadata = try await searchMetadata(of: authority, until: deadline)
+        let until = isComplete ? nil : timing.uptime() + pause
+        knownMetadata.withLock { $0[authority] = (.success(metadata), until) }
         return metadata
       } catch {
         // A refusal is kept only for a while, since a gateway's may look like the server's. Other failures are not
         // kept.
         if error.isOAuthRefusal {
-          let until = self.timing.uptime() + pause
-          self.knownMetadata.withLock { $0[authority] = (.failure(error), until) }
+          let until = timing.uptime() + pause
+          knownMetadata.withLock { $0[authority] = (.failure(error), until) }
         }
         throw error
       }
     }
+    return try await metadataSearches.run(authority, search)
   }
 
   /// Checks whether the configured authority can be reached and has the metadata that a sign-in needs.

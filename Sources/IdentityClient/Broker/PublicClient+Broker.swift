@@ -23,9 +23,7 @@ extension PublicClient {
     _ filter: AccountFilter = AccountFilter(), correlationID: UUID? = nil
   ) async throws(IdentityError) -> [Account] {
     let fixed = ofThisClient(filter)
-    let snapshot = try await readingCache { () async throws(CacheError) in
-      try await cache.snapshot(for: fixed)
-    }
+    let snapshot = try await readingCache(await cache.snapshot(for: fixed))
     return try await deviceAccounts(fixed, in: snapshot, correlationID: correlationID).accounts
   }
 
@@ -36,7 +34,7 @@ extension PublicClient {
   ) async throws(IdentityError) -> DeviceAccounts {
     let filter = ofThisClient(filter)
     let clientID = filter.clientID ?? ""
-    let own = try await readingCache { () throws(CacheError) in try snapshot?.accounts(filter) }
+    let own = try await readingCache(snapshot?.accounts(filter))
     guard let broker = try broker(for: configuration.authority) else {
       return DeviceAccounts(accounts: own ?? [])
     }
@@ -64,9 +62,7 @@ extension PublicClient {
   ) async throws(IdentityError) -> [Account] {
     guard filter.signedInOnly, !accounts.isEmpty else { return accounts }
     let filter = ofThisClient(filter)
-    let snapshot = try await readingCache { () async throws(CacheError) in
-      try await cache.snapshot(for: filter)
-    }
+    let snapshot = try await readingCache(await cache.snapshot(for: filter))
     return accounts.filter { !isSignedOut($0, of: filter.clientID ?? "", in: snapshot) }
   }
 
@@ -105,9 +101,11 @@ extension PublicClient {
   }
 
   /// Reads the cache. Where the broker is required, it has the tokens, and an unavailable cache counts as empty.
-  func readingCache<T>(_ body: () async throws(CacheError) -> T?) async throws(IdentityError) -> T? {
-    do throws(CacheError) {
-      return try await body()
+  func readingCache<T>(
+    _ call: @autoclosure () async throws(CacheError) -> T?
+  ) async throws(IdentityError) -> T? {
+    do {
+      return try await call()
     } catch {
       guard configuration.brokerPolicy == .required, error.code != .cancelled else {
         throw IdentityError(cache: error)

@@ -12,7 +12,7 @@ extension PublicClient {
   /// If the lock is unavailable or not free in time, the work runs without it. Most servers accept a refresh token
   /// twice, and at worst the user has to sign in.
   func withLock<T: Sendable>(
-    of account: Account, within timeout: Duration, _ work: () async throws(IdentityError) -> T
+    of account: Account, within timeout: Duration, _ work: @autoclosure () async throws(IdentityError) -> T
   ) async throws(IdentityError) -> T {
     let account = ShardID(homeAccountID: account.homeAccountID, group: cache.group)
     let deadline = ContinuousClock.now + timeout

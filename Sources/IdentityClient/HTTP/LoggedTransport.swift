@@ -12,22 +12,18 @@ package struct LoggedTransport: HTTPTransport {
   package func send(
     _ request: HTTPTransportRequest
   ) async throws(HTTPTransportError) -> HTTPTransportResponse {
-    try await logging(request.head, \.head) { () async throws(HTTPTransportError) in
-      try await transport.send(request)
-    }
+    try await logging(request.head, \.head, await transport.send(request))
   }
 
   package func stream(
     _ request: HTTPTransportRequest, _ receive: @escaping @Sendable (Data) -> Bool
   ) async throws(HTTPTransportError) -> HTTPResponse {
-    try await logging(request.head, \.self) { () async throws(HTTPTransportError) in
-      try await transport.stream(request, receive)
-    }
+    try await logging(request.head, \.self, await transport.stream(request, receive))
   }
 
   private func logging<Response>(
     _ request: HTTPRequest, _ head: (Response) -> HTTPResponse,
-    _ send: () async throws(HTTPTransportError) -> Response
+    _ send: @autoclosure () async throws(HTTPTransportError) -> Response
   ) async throws(HTTPTransportError) -> Response {
     let start = ContinuousClock.now
     func context(_ key: String, _ value: Logger.MetadataValue) -> Logger.Metadata {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import HTTPTypes
 import TokenCache
@@ -63,7 +64,8 @@ extension HTTPTransportResponse {
   /// Returns the members of a response of any status. Throws an OAuth error.
   func fields() throws(IdentityError) -> JSONObject {
     let status = head.status.code
-    let parsed = Result { () throws(ForeignJSONError) in try JSONObject(foreign: body, within: .response) }
+    let parsed = Result<JSONObject, ForeignJSONError>(
+      calling: try JSONObject(foreign: body, within: .response))
     if var error = Self.failure(status: status, fields: try? parsed.get()) {
       error.httpStatus = status
       for name in head.headerFields.map(\.name) where name != .setCookie {

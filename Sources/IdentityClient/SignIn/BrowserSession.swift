@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import Synchronization
 import TokenCache
@@ -61,16 +62,17 @@ final class BrowserSession: Sendable {
 
     let used = Mutex(redirectURI)
     let onEvent = onEvent
-    let authorize: @Sendable () async -> Outcome = {
-      await .catching { () async throws(IdentityError) in
-        try await authenticator.authorize(
-          startURL: { uri throws(IdentityError) in
-            used.withLock { $0 = uri }
-            let page = try startURL(uri)
-            onEvent(.opening(page))
-            return page
-          }, redirectURI: redirectURI, responseMode: responseMode, isExpected: isExpected, timeout: timeout)
-      }
+    @Sendable func page(_ uri: URL) throws(IdentityError) -> URL {
+      used.withLock { $0 = uri }
+      let page = try startURL(uri)
+      onEvent(.opening(page))
+      return page
+    }
+    @Sendable func authorize() async -> Outcome {
+      await Result(
+        awaiting: try await authenticator.authorize(
+          startURL: page, redirectURI: redirectURI, responseMode: responseMode, isExpected: isExpected,
+          timeout: timeout))
     }
     do throws(IdentityError) {
       let outcome = await withTaskCancellationHandler {

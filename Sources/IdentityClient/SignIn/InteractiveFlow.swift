@@ -39,7 +39,7 @@ struct InteractiveFlow: Sendable {
     let response = try await client.browserSession.run(
       authenticator, redirectURI: redirectURI, responseMode: mode, state: state, timeout: request.timeout,
       correlationID: request.correlationID, account: request.account
-    ) { redirectURI throws(IdentityError) in
+    ) { redirectURI in
       metadata.authorizationEndpoint.appending(
         query: parameters.merging(["redirect_uri": redirectURI.absoluteString]) { $1 })
     }

@@ -4,19 +4,21 @@ import TokenCache
 
 extension PublicClient {
   /// Runs a request. A bound token leaves the client only in signed HTTP requests.
-  func run(
-    _ request: some TokenParameters, _ account: Account?,
-    _ flow: (ResolvedRequest) async throws(IdentityError) -> AuthenticationResult
+  func run<Request: TokenParameters>(
+    _ request: Request, _ account: Account?,
+    _ flow: (Request, ResolvedRequest) async throws(IdentityError) -> some TokenFlow
   ) async throws(IdentityError) -> AuthenticationResult {
-    try await addingRequestContext(request.correlationID, account) { () async throws(IdentityError) in
+    do throws(IdentityError) {
       let resolved = try await resolve(request, account)
-      guard let proof = resolved.proof else { return try await flow(resolved) }
-      do throws(IdentityError) {
-        return try await flow(resolved).presenting(by: proof, at: now())
+      guard let proof = resolved.proof else { return try await flow(request, resolved).token() }
+      do {
+        return try await flow(request, resolved).token().presenting(by: proof, at: now())
       } catch var error {
         error.result = try error.result?.presenting(by: proof, at: now())
         throw error
       }
+    } catch {
+      throw failed(error, request.correlationID, account)
     }
   }
 
@@ -28,21 +30,24 @@ extension PublicClient {
     return try ResolvedRequest(request, account: account, proof: proof, of: self)
   }
 
-  /// Runs `body` and adds the correlation ID and the account to its errors.
-  func addingRequestContext<T>(
-    _ correlationID: UUID, _ account: Account? = nil, _ body: () async throws(IdentityError) -> T
-  ) async throws(IdentityError) -> T {
-    do throws(IdentityError) {
-      return try await body()
-    } catch {
-      let error = error.completed(correlationID, account)
-      log(
-        .info, "The call failed.",
-        [
-          "code": "\(error.code.rawValue)", "error": log.word(error.oauthError),
-          "correlation": "\(correlationID.text)",
-        ])
-      throw error
-    }
+  /// Logs the error of a call, and adds the correlation ID and the account to it.
+  func failed(_ error: IdentityError, _ correlationID: UUID, _ account: Account?) -> IdentityError {
+    let error = error.completed(correlationID, account)
+    log(
+      .info, "The call failed.",
+      [
+        "code": "\(error.code.rawValue)", "error": log.word(error.oauthError),
+        "correlation": "\(correlationID.text)",
+      ])
+    return error
   }
 }
+
+/// A way to get a token for a request.
+protocol TokenFlow {
+  func token() async throws(IdentityError) -> AuthenticationResult
+}
+
+extension SilentFlow: TokenFlow {}
+extension InteractiveFlow: TokenFlow {}
+extension DeviceFlow: TokenFlow {}

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import Logging
 public import TokenCache
@@ -13,12 +14,14 @@ extension PublicClient {
   public func signOut(
     _ account: Account, _ options: SignOutOptions = SignOutOptions()
   ) async throws(IdentityError) {
-    try await addingRequestContext(options.correlationID, account) { () async throws(IdentityError) in
-      try await withLock(of: account, within: Self.signOutLockTimeout) { () async throws(IdentityError) in
-        try await cacheCall { () async throws(CacheError) in try await removeTokens(of: account, options) }
-      }
-      log(.info, "The account is signed out.", ["account": log.personal(account.homeAccountID)])
+    do {
+      try await withLock(
+        of: account, within: Self.signOutLockTimeout,
+        await cacheCall(await removeTokens(of: account, options)))
+    } catch {
+      throw failed(error, options.correlationID, account)
     }
+    log(.info, "The account is signed out.", ["account": log.personal(account.homeAccountID)])
     if options.fromBrowser { try await endSession(of: account, options) }
   }
 
@@ -37,15 +40,17 @@ extension PublicClient {
       signedOut[configuration.clientID] = [account.homeAccountID]
     }
     // Accounts are marked even if the removal fails.
-    let removal = await Result.catching { () async throws(CacheError) in
-      if options.wipeCacheForAllAccounts {
-        _ = try await cache.clear()
-      } else {
-        _ = try await cache.removeAccount(account.homeAccountID)
-      }
-    }
+    let removal = await Result<Void, CacheError>(awaiting: try await wipe(account, options))
     if !signedOut.isEmpty { try await cache.markSignedOut(signedOut) }
     try removal.get()
+  }
+
+  private func wipe(_ account: Account, _ options: SignOutOptions) async throws(CacheError) {
+    if options.wipeCacheForAllAccounts {
+      try await cache.clear()
+    } else {
+      try await cache.removeAccount(account.homeAccountID)
+    }
   }
 
   /// Returns the clients that an account signed out of, with its ID, so that no family refresh token restores it there.
@@ -78,8 +83,10 @@ extension PublicClient {
 
   /// Ends the browser's session (OpenID Connect RP-Initiated Logout 1.0).
   package func endSession(of account: Account, _ options: SignOutOptions) async throws(IdentityError) {
-    try await addingRequestContext(options.correlationID, account) { () async throws(IdentityError) in
+    do {
       try await openSignOutPage(account, options)
+    } catch {
+      throw failed(error, options.correlationID, account)
     }
   }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GLibSupport
 import HTTPSupport
 import Logging
 import Synchronization
@@ -45,17 +46,18 @@ struct SilentFlow: Sendable {
 
   func token() async throws(IdentityError) -> AuthenticationResult {
     if let result = tokenFromCache() { return result }
-    return try await client.renewals.run(key) { () async throws(IdentityError) in
-      // No refresh token is sent, and no other process would see the result, or the lender needs the lock.
-      if client.configuration.brokerPolicy == .required,
-        client.cache.store is InMemoryStore || client.broker?.borrowsTokens == true
-      {
-        return try await current.renew()
-      }
-      return try await client.withLock(of: request.account, within: client.timing.turn) {
-        () async throws(IdentityError) in try await current.renew()
-      }
+    return try await client.renewals.run(key, renewInTurn)
+  }
+
+  @Sendable private func renewInTurn() async throws(IdentityError) -> AuthenticationResult {
+    // No refresh token is sent, and no other process would see the result, or the lender needs the lock.
+    if client.configuration.brokerPolicy == .required,
+      client.cache.store is InMemoryStore || client.broker?.borrowsTokens == true
+    {
+      return try await current.renew()
     }
+    return try await client.withLock(
+      of: request.account, within: client.timing.turn, await current.renew())
   }
 
   /// Looks in the cache only.
@@ -129,9 +131,7 @@ struct SilentFlow: Sendable {
       }
       // Not cancelled with its callers: the server may have replaced the refresh token, so its response must be stored.
       return try await Task {
-        await Result.catching { () async throws(IdentityError) in
-          try await flow.refresh(isForced ? .forced : cached?.refreshReason ?? .noAccessToken)
-        }
+        await flow.refreshed(isForced ? .forced : cached?.refreshReason ?? .noAccessToken)
       }.value.get()
     } catch {
       // Also after the wait for a server.
@@ -148,6 +148,12 @@ struct SilentFlow: Sendable {
         ["correlation": "\(request.correlationID.text)", "reason": client.log.reason(error)])
       return result(of: cached, isExtendedLifetime: !cached.isValid)
     }
+  }
+
+  private func refreshed(
+    _ reason: ServerTelemetry.RefreshReason
+  ) async -> Result<AuthenticationResult, IdentityError> {
+    await Result(awaiting: try await refresh(reason))
   }
 
   /// Tries the refresh tokens, the client's own first.
@@ -342,13 +348,16 @@ extension PublicClient {
     ofSignedIn account: Account
   ) async throws(IdentityError) -> (cache: CacheSnapshot, metadata: AccountMetadata?)? {
     let id = account.homeAccountID
-    let found = try await readingCache { () async throws(CacheError) in
-      let snapshot = try await cache.snapshot(of: id)
-      let metadata = try snapshot.accountMetadata(clientID: configuration.clientID, of: id)
-      return (cache: snapshot, metadata: metadata)
-    }
+    let found = try await readingCache(await contents(of: id))
     if found?.metadata?.signInState(of: id) == .signedOut { throw .signedOut }
     return found
+  }
+
+  private func contents(
+    of homeAccountID: String
+  ) async throws(CacheError) -> (cache: CacheSnapshot, metadata: AccountMetadata?) {
+    let snapshot = try await cache.snapshot(of: homeAccountID)
+    return (snapshot, try snapshot.accountMetadata(clientID: configuration.clientID, of: homeAccountID))
   }
 }
 

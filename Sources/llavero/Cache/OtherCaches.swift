@@ -115,7 +115,6 @@ extension PeerFinding {
   func fix() async throws(CacheError) {
     try await BlockingQueue(label: "llavero.fix").run(
       timeout: .seconds(5), onCancel: CacheError(.cancelled, "It was cancelled."),
-      onTimeout: CacheError(.timedOut, "Another program holds the lock.")
-    ) { (cancellable) throws(CacheError) in try mend(cancellable) }
+      onTimeout: CacheError(.timedOut, "Another program holds the lock."), mend)
   }
 }

@@ -50,7 +50,7 @@ struct Rekey: AsyncParsableCommand {
     } catch {
       throw newKey == nil ? error : error.asFailure.naming("new")
     }
-    let configuration = try newKey.flatMap { (key) throws(Failure) in try configure(key) }
+    let configuration = try newKey.flatMap(configure)
     let warnings = warnings(summary)
     if output.json {
       return try Terminal.out([

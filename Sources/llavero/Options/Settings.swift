@@ -10,9 +10,8 @@ extension Settings {
   static func ignoreUnknown() { ignoresUnknown.store(true, ordering: .sequentiallyConsistent) }
 
   /// The settings of this process, or why they are invalid.
-  static let loaded = Result { () throws(ConfigurationError) in
-    try Settings(environment: processEnvironment())
-  }
+  static let loaded = Result<Settings, ConfigurationError>(
+    calling: try Settings(environment: processEnvironment()))
 
   /// The settings of this process. An invalid configuration ends it.
   static let current: Settings = {

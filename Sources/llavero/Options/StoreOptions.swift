@@ -72,10 +72,9 @@ struct StoreOptions: ParsableArguments {
   }
 
   var access: StoreAccess {
-    var access = StoreAccess(prompt: prompt, allowsPlainSession: allowsPlainSession) {
-      (question) throws(CacheError) in
-      try Terminal.ask(question)
-    } transport: { (certificates) throws(HTTPTransportError) in
+    var access = StoreAccess(
+      prompt: prompt, allowsPlainSession: allowsPlainSession, ask: Terminal.ask
+    ) { (certificates) throws(HTTPTransportError) in
       Network.logged(try Network.transport(toEtcdTrusting: certificates))
     }
     if !allowsPlainSession { access.connection = EarlyConnection.shared }

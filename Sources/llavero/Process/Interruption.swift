@@ -24,7 +24,7 @@ enum Interruption {
 
   /// Starts a command in the foreground, which signals go to until ``endPassing()``.
   static func passing(
-    to start: () throws(GLibError) -> ChildProcess
+    to start: @autoclosure () throws(GLibError) -> ChildProcess
   ) throws(GLibError) -> ChildProcess {
     command.store(-1, ordering: .sequentiallyConsistent)
     do {

@@ -216,9 +216,8 @@ struct Lend: AsyncParsableCommand, SignsIn {
     let environment = processEnvironment().merging(variables.map { ($0, $1) }) { $1 }
     let process: ChildProcess
     do {
-      process = try Interruption.passing { () throws(GLibError) in
-        try ChildProcess(inForeground: command, environment: environment)
-      }
+      process = try Interruption.passing(
+        to: ChildProcess(inForeground: command, environment: environment))
     } catch {
       throw Failure("cannot_run", "\(command[0]) cannot be started: \(error)")
     }
