@@ -42,9 +42,8 @@ public final class EncryptedFileCacheStore: SealedStore, ForwardingStore {
   ) {
     let keys = StoreKeys(
       key, environment: environment, busAddress: busAddress, scrypt: scrypt, timeout: timeout)
-    let directory = Result { () throws(CacheError) in
-      try StoreDirectory(keys, at: path, environment: environment)
-    }
+    let directory = Result<StoreDirectory, CacheError>(
+      calling: try StoreDirectory(keys, at: path, environment: environment))
     writers = GroupWriters(
       label: "llavero.files.writes", variable: path == nil ? StoreDirectory.variable : nil,
       // A read makes no lock file for a group that does not exist.
@@ -56,7 +55,7 @@ public final class EncryptedFileCacheStore: SealedStore, ForwardingStore {
     ) { _ throws(CacheError) in
       try directory.get()
     } unlock: { (failure) throws(CacheError) in
-      let isMissing = (failure.underlyingError as? StoreKeys.NotUnsealed)?.isMissing ?? false
+      let isMissing = failure.isMissingStore ?? false
       try await keys.unsealing { (cancellable) throws(CacheError) in
         try directory.get().unseal(makingStore: isMissing, cancellable)
       }

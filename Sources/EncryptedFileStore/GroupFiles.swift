@@ -57,7 +57,7 @@ struct GroupFiles {
           && !Self.isUnfinished($0)
       }
     }
-    let shards = try ids.concurrentMap { (id) throws(PrivateFileError) in (id: id, shard: try readShard(id)) }
+    let shards = zip(ids, try ids.concurrentMap(readShard)).map { (id: $0, shard: $1) }
     return GroupFindings(
       files: self,
       manifest: manifest
@@ -86,10 +86,10 @@ struct GroupFiles {
     guard next.sequence <= SealedFormat.maximumSequence else { throw SealedFormat.noNumberLeft }
     for (id, document) in changes { next[id] = document == nil ? nil : next.sequence }
     let files = try changes.concurrentMap { [sequence = next.sequence] (change) throws(CacheError) in
-      let sealed = try change.document.map { (document) throws(CacheError) in
-        try SealedFormat.seal(document, of: change.id, in: group, sequence: sequence, with: keys)
-      }
-      return (name: Self.fileName(change.id), bytes: sealed)
+      let name = Self.fileName(change.id)
+      guard let document = change.document else { return (name: name, bytes: [UInt8]?.none) }
+      let sealed = try SealedFormat.seal(document, of: change.id, in: group, sequence: sequence, with: keys)
+      return (name: name, bytes: sealed)
     }
     guard next.entries.count <= SealedFormat.maximumDocumentSize else { throw SealedFormat.tooLarge }
     return GroupWrite(directory: directory, files: files + [(Self.manifestName, seal(next))])
@@ -114,11 +114,11 @@ struct GroupFiles {
         default: break
         }
       }
-      try turn.announce { () throws(PrivateFileError) in
-        try directory.write(seal(actual), to: Self.recoveredName)
-        try directory.rename(Self.recoveredName, to: Self.manifestName)
-        try directory.sync()
-      }
+      turn.beginChange()
+      defer { turn.endChange() }
+      try directory.write(seal(actual), to: Self.recoveredName)
+      try directory.rename(Self.recoveredName, to: Self.manifestName)
+      try directory.sync()
     }
     try removeUnfinished()
   }
@@ -157,17 +157,14 @@ struct GroupFiles {
 
   private func readManifest(_ name: String) throws(PrivateFileError) -> Result<Manifest, SealError>? {
     guard let file = try file(name) else { return nil }
-    return Result { () throws(SealError) in
-      try Manifest(
-        SealedFormat.open(try file.get(), as: .init(group: group, name: Manifest.name), with: keys))
-    }
+    return Result(
+      calling: try Manifest(
+        SealedFormat.open(file.get(), as: .init(group: group, name: Manifest.name), with: keys)))
   }
 
   private func readShard(_ id: ShardID) throws(PrivateFileError) -> GroupFindings.Shard {
     guard let name = id.bytes, let file = try file(Self.fileName(id)) else { return nil }
-    return Result { () throws(SealError) in
-      try SealedFormat.document(in: try file.get(), of: name, in: group, with: keys)
-    }
+    return Result(calling: try SealedFormat.document(in: file.get(), of: name, in: group, with: keys))
   }
 
   /// Reads the bytes of a file; `nil` if it does not exist.
@@ -207,8 +204,10 @@ struct GroupWrite {
     } catch {
       throw error.whileWriting(variable)
     }
-    do throws(PrivateFileError) {
-      try turn.announce { () throws(PrivateFileError) in try putInPlace() }
+    turn.beginChange()
+    defer { turn.endChange() }
+    do {
+      try putInPlace()
     } catch {
       // The next holder of the lock keeps what is in place.
       throw error.withUnknownOutcome(variable)

@@ -39,12 +39,12 @@ struct StoreDirectory {
       return try keys.unseal(file, called: "\(path)/\(Self.keysName)", advice: withoutKeys, cancellable)
     }
     guard makingStore else { return }
-    try locking { (root) throws(CacheError) in
-      // Another process may have been faster.
-      guard try keysFile() == nil else { return }
-      try checkNothingIsSealed(in: groups())
-      try keys.make(cancellable) { (file) throws(CacheError) in try write(file, in: root) }
-    }
+    let (root, lock) = try locked()
+    defer { lock.release() }
+    // Another process may have been faster.
+    guard try keysFile() == nil else { return }
+    try checkNothingIsSealed(in: groups())
+    try write(keys.make(cancellable), in: root)
   }
 
   /// The current keys. Reads one small file.
@@ -82,18 +82,19 @@ struct StoreDirectory {
       try checkNothingIsSealed(in: groups())
       return RekeySummary()
     }
-    return try locking { (root) throws(CacheError) in
-      guard let file = try keysFile() else { return RekeySummary() }
-      return try keys.change(file, to: newSource, cancellable, pending) { (file) throws(CacheError) in
-        try write(file, in: root)
-      } resealing: { (keys, summary) throws(CacheError) in
-        // A group without entries has a manifest, too.
-        for group in try directories() {
-          guard let files = try directory(of: group) else { continue }
-          try writers.locked(group) { (turn) throws(CacheError) in
-            try writing(GroupFiles(group: group, keys: keys, directory: files).reseal(turn, &summary))
-          }
-        }
+    let (root, lock) = try locked()
+    defer { lock.release() }
+    guard let file = try keysFile() else { return RekeySummary() }
+    return try keys.change(file, to: newSource, cancellable, pending) { (file) throws(CacheError) in
+      try write(file, in: root)
+    } resealing: { (keys, summary) throws(CacheError) in
+      // A group without entries has a manifest, too.
+      for group in try directories() {
+        guard let files = try directory(of: group) else { continue }
+        let writer = try writers.singleUseWriter(of: group)
+        let turn = try writer.lock()
+        defer { writer.unlock() }
+        try writing(GroupFiles(group: group, keys: keys, directory: files).reseal(turn, &summary))
       }
     }
   }
@@ -157,13 +158,11 @@ struct StoreDirectory {
     }
   }
 
-  /// Runs work under the lock of the whole store, which only writers of the `keys` file take.
-  private func locking<T>(_ work: (PrivateDirectory) throws(CacheError) -> T) throws(CacheError) -> T {
+  /// Takes the lock of the whole store, which only writers of the `keys` file take. The caller releases it.
+  private func locked() throws(CacheError) -> (root: PrivateDirectory, lock: HeldLockFile) {
     try checkLocks()
     let root = try writing(PrivateDirectory.made(at: path))
-    let lock = try writing(HeldLockFile(directory: path, name: Self.lockName))
-    defer { lock.release() }
-    return try work(root)
+    return (root, try writing(HeldLockFile(directory: path, name: Self.lockName)))
   }
 }
 
@@ -227,9 +226,8 @@ extension StoreDirectory: StoreBackend {
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<Version>
   ) throws(CacheError) -> GroupWrite? {
-    try loaded.version.map { (findings) throws(CacheError) in
-      try findings.files.encode(changes, to: findings.soundManifest())
-    }
+    guard let findings = loaded.version else { return nil }
+    return try findings.files.encode(changes, to: findings.soundManifest())
   }
 
   func commit(

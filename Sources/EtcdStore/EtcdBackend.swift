@@ -118,9 +118,7 @@ final class EtcdBackend: StoreBackend {
     guard conflicts < Self.maximumConflicts else { throw Self.overtaken(.fatal).withUnknownOutcome }
     let pause = min(Duration.milliseconds(1 << min(conflicts, 7)), .milliseconds(100))
     try waiting { () async throws(EtcdFailure) in
-      do { try await Task.sleep(for: pause * Double.random(in: 0.5...1.5)) } catch {
-        throw EtcdFailure(cause: .cancelled)
-      }
+      try await EtcdClient.pause(for: pause * Double.random(in: 0.5...1.5))
     }
     return Self.overtaken(.conflict)
   }
@@ -266,7 +264,7 @@ extension EtcdBackend {
   private func waiting<T: Sendable>(
     isCommit: Bool = false, _ work: @escaping @Sendable () async throws(EtcdFailure) -> T
   ) throws(CacheError) -> T {
-    do throws(EtcdFailure) {
+    do {
       return try EtcdStore.waiting(cancellable, work)
     } catch var error {
       if !isCommit && !sent.isEmpty { error.outcomeIsUnknown = true }
@@ -350,10 +348,8 @@ extension EtcdBackend {
   func unseal(makingStore: Bool) throws(CacheError) {
     if let value = try keysValue() { return try unseal(value) }
     guard makingStore, try isEmpty() else { return }
-    try access.keys.make(cancellable) { (sealed) throws(CacheError) in
-      // Where another machine was faster, its keys are there, and are unsealed next.
-      _ = try put(sealed, inPlaceOf: nil)
-    }
+    // Where another machine was faster, its keys are there, and are unsealed next.
+    _ = try put(access.keys.make(cancellable), inPlaceOf: nil)
   }
 
   private func unseal(_ value: EtcdValue) throws(CacheError) {

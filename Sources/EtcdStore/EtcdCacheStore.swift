@@ -61,7 +61,7 @@ public final class EtcdCacheStore: SealedStore, ForwardingStore {
     busAddress: String? = nil, scrypt: SealedKeys.Scrypt = .standard, turnSeconds: Int64 = 30
   ) throws(CacheError) {
     let names = try EtcdNames(prefix: prefix)
-    let addresses = try endpoints.map { (text) throws(CacheError) in try EtcdEndpoint(text) }
+    let addresses = try endpoints.map(EtcdEndpoint.init(_:))
     guard !addresses.isEmpty else {
       throw CacheError(
         .unavailable, "The store in etcd has no endpoint.",
@@ -83,11 +83,9 @@ public final class EtcdCacheStore: SealedStore, ForwardingStore {
       try client.checkPassword()
       return EtcdBackend(access, call.cancellable)
     } unlock: { (failure) throws(CacheError) in
-      guard let locked = failure.underlyingError as? StoreKeys.NotUnsealed else {
-        return try await client.askForPassword()
-      }
+      guard let isMissing = failure.isMissingStore else { return try await client.askForPassword() }
       try await keys.unsealing { (cancellable) throws(CacheError) in
-        try EtcdBackend(access, cancellable).unseal(makingStore: locked.isMissing)
+        try EtcdBackend(access, cancellable).unseal(makingStore: isMissing)
       }
     }
   }

@@ -127,9 +127,9 @@ final class EtcdClient: Sendable {
         throw EtcdFailure(cause: Self.cause(of: problems), outcomeIsUnknown: outcomeIsUnknown)
       }
       do {
-        try await Task.sleep(for: pause * Double.random(in: 0.5...1))
+        try await Self.pause(for: pause * Double.random(in: 0.5...1))
       } catch {
-        throw EtcdFailure(cause: .cancelled, outcomeIsUnknown: outcomeIsUnknown)
+        throw EtcdFailure(cause: error.cause, outcomeIsUnknown: outcomeIsUnknown)
       }
       pause = min(pause * 2, .seconds(1))
       timeout = min(timeout * 2, Self.maximumTimeout)
@@ -154,6 +154,10 @@ final class EtcdClient: Sendable {
     } catch {
       throw EtcdFailure(error, at: endpoint)
     }
+  }
+
+  static func pause(for duration: Duration) async throws(EtcdFailure) {
+    do { try await Task.sleep(for: duration) } catch { throw EtcdFailure(cause: .cancelled) }
   }
 
   /// Leaves an endpoint that does not respond for the next one.

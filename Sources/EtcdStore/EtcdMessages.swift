@@ -97,19 +97,13 @@ struct EtcdOutcome: Sendable {
       throw .malformed("part of a transaction's response is missing")
     }
     (self.revision, self.succeeded) = (revision, succeeded)
-    values = try zip(operations, results).map { (operation, result) throws(EtcdFailure) in
-      guard let key = operation.key else { return nil }
-      guard let range = result["response_range"]?.objectValue else {
-        throw .malformed("part of a transaction's response is missing")
-      }
-      let values = try range.objects("kvs").map { (value) throws(EtcdFailure) in
-        try EtcdValue(value, revision: revision)
-      }
-      guard values.count <= 1, values.allSatisfy({ $0.key == Array(key.utf8) }) else {
-        throw .malformed("it holds other keys than the requested ones")
-      }
-      return values.first
+    var values: [EtcdValue?] = []
+    for (operation, result) in zip(operations, results) {
+      let value: EtcdValue? =
+        if let key = operation.key { try result.value(of: key, at: revision) } else { nil }
+      values.append(value)
     }
+    self.values = values
   }
 }
 
@@ -122,9 +116,7 @@ struct EtcdPage: Sendable {
 
   init(_ response: EtcdResponse, of range: EtcdRange) throws(EtcdFailure) {
     revision = response.revision
-    values = try response.body.objects("kvs").map { (value) throws(EtcdFailure) in
-      try EtcdValue(value, revision: response.revision)
-    }
+    values = try response.body.values(at: revision)
     hasMore = try response.body.flag("more")
     var rest = range
     for value in values {
@@ -217,6 +209,24 @@ extension JSONObject {
       throw .malformed("its \(name) is not base64")
     }
     return Array(data)
+  }
+
+  /// The value of a key in the result of an operation; `nil` where there is none.
+  fileprivate func value(of key: String, at revision: Int64) throws(EtcdFailure) -> EtcdValue? {
+    guard let range = self["response_range"]?.objectValue else {
+      throw .malformed("part of a transaction's response is missing")
+    }
+    let values = try range.values(at: revision)
+    guard values.count <= 1, values.allSatisfy({ $0.key == Array(key.utf8) }) else {
+      throw .malformed("it holds other keys than the requested ones")
+    }
+    return values.first
+  }
+
+  fileprivate func values(at revision: Int64) throws(EtcdFailure) -> [EtcdValue] {
+    var values: [EtcdValue] = []
+    for value in try objects("kvs") { values.append(try EtcdValue(value, revision: revision)) }
+    return values
   }
 
   func objects(_ name: String) throws(EtcdFailure) -> [JSONObject] {

@@ -120,11 +120,7 @@ struct EtcdSnapshot: Sendable {
     let found = shards.concurrentMap { [group, kept] id, value -> Result<EtcdGroup.Opened, SealError>? in
       guard let value, let name = id.bytes else { return nil }
       if let kept = kept[id], kept.modRevision == value.modRevision { return .success(kept) }
-      return Result { () throws(SealError) in
-        let (document, sequence) = try SealedFormat.document(
-          in: value.value, of: name, in: group.group, with: dataKeys)
-        return .init(document: document, sequence: sequence, modRevision: value.modRevision)
-      }
+      return .opening(value, of: name, in: group.group, with: dataKeys)
     }
     for ((id, value), shard) in zip(shards, found) {
       guard let value, let shard else {
@@ -214,6 +210,15 @@ extension EtcdWrite {
     conditions = zip(keys, shards).map { EtcdCondition(key: $0, modRevision: $1.modRevision) }
     operations = keys.map { .delete($0) }
     written = shards.map { ($0.id, nil) }
+  }
+}
+
+extension Result<EtcdGroup.Opened, SealError> {
+  fileprivate static func opening(
+    _ value: EtcdValue, of name: [UInt8], in group: KeychainGroup, with keys: DataKeys
+  ) -> Self {
+    Result<_, SealError>(calling: try SealedFormat.document(in: value.value, of: name, in: group, with: keys))
+      .map { .init(document: $0, sequence: $1, modRevision: value.modRevision) }
   }
 }
 

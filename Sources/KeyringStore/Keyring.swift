@@ -170,7 +170,9 @@ final class Keyring: StoreBackend {
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<Version>
   ) throws(CacheError) -> [(shard: ShardID, secret: SecretBytes?)] {
-    try changes.map { (id, document) throws(CacheError) in (id, try document?.secret()) }
+    var encoded: [(shard: ShardID, secret: SecretBytes?)] = []
+    for (id, document) in changes { encoded.append((id, try document?.secret())) }
+    return encoded
   }
 
   /// Writes each shard in place of the item it has, or in a new one, and removes the others, or all when there is nothing to
@@ -180,16 +182,16 @@ final class Keyring: StoreBackend {
     over loaded: Loaded<Version>, _ turn: Turn
   ) throws(CacheError) -> Version? {
     var places = loaded.version
-    try turn.announce { () throws(CacheError) in
-      for (shard, secret) in encoded {
-        let items = places[shard] ?? ShardItems()
-        places[shard] = nil
-        if let secret {
-          let path = try write(secret, to: shard, of: group, inPlaceOf: items.exact.first)
-          places[shard] = ShardItems(exact: [path])
-        }
-        try access.delete(items.all.filter { secret == nil || $0 != items.exact.first }, cancellable)
+    turn.beginChange()
+    defer { turn.endChange() }
+    for (shard, secret) in encoded {
+      let items = places[shard] ?? ShardItems()
+      places[shard] = nil
+      if let secret {
+        let path = try write(secret, to: shard, of: group, inPlaceOf: items.exact.first)
+        places[shard] = ShardItems(exact: [path])
       }
+      try access.delete(items.all.filter { secret == nil || $0 != items.exact.first }, cancellable)
     }
     return places
   }
@@ -212,7 +214,9 @@ final class Keyring: StoreBackend {
     let step = 16
     let paths = try access.calling(paths(removal, of: group, limit: step))
     guard !paths.isEmpty else { return (0, true) }
-    try turn.announce { () throws(CacheError) in try access.delete(paths, cancellable) }
+    turn.beginChange()
+    defer { turn.endChange() }
+    try access.delete(paths, cancellable)
     return (paths.count, paths.count < step)
   }
 

@@ -47,7 +47,7 @@ public final class KeyringCacheStore: ForwardingStore {
     let access = KeyringAccess(connection, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
       writers, label: "llavero.keyring.reads", access.policy(retries: 1),
-      backend: { (call) throws(CacheError) in Keyring(access, call.cancellable) }, unlock: access.unlock)
+      backend: { Keyring(access, $0.cancellable) }, unlock: access.unlock)
   }
 
   package var base: any CacheStore { store }

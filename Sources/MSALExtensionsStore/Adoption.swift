@@ -50,24 +50,19 @@ extension MSALExtensionsCacheStore {
     var total = ImportSummary()
     // Again if the program writes to its file meanwhile.
     for _ in 0..<3 {
-      let document = try await calling(AdoptionError.peer) { () async throws(CacheError) in
-        try await contentsUnderLock().document
-      }
+      let document = try await calling(AdoptionError.peer, await contentsUnderLock().document)
       guard document.recordCount > 0 else {
         // The program has emptied its file in the meantime.
         if total != ImportSummary() { return Adoption(summary: total, isRemoved: false) }
         throw .empty
       }
-      var (summary, stored) = try await calling(AdoptionError.group) { () async throws(CacheError) in
-        (try await cache.import(document), try await cache.snapshot().document)
-      }
+      var (summary, stored) = try await calling(
+        AdoptionError.group, (await cache.import(document), await cache.snapshot().document))
       total = ImportSummary(saved: total.saved + summary.saved, kept: summary.kept)
       let missing = stored.merge(document, in: cache.clouds).saved
       guard missing == 0 else { throw .notStored(missing) }
       guard await mayRemove(total) else { return Adoption(summary: total, isRemoved: false) }
-      let isRemoved = try await calling(AdoptionError.peer) { () async throws(CacheError) in
-        try await discardPlaintext(holding: document)
-      }
+      let isRemoved = try await calling(AdoptionError.peer, await discardPlaintext(holding: document))
       if isRemoved { return Adoption(summary: total, isRemoved: true) }
     }
     throw .inUse
@@ -76,10 +71,10 @@ extension MSALExtensionsCacheStore {
 
 /// Calls a store and translates its error.
 private func calling<T>(
-  _ failure: (CacheError) -> AdoptionError, _ body: () async throws(CacheError) -> T
+  _ failure: (CacheError) -> AdoptionError, _ call: @autoclosure () async throws(CacheError) -> T
 ) async throws(AdoptionError) -> T {
-  do throws(CacheError) {
-    return try await body()
+  do {
+    return try await call()
   } catch {
     throw failure(error)
   }

@@ -72,18 +72,19 @@ enum FileContents {
       if errno == ENOENT { return false }
       throw failure("removed", path)
     }
-    var isDiscarded = false
-    let outcome = Result { () throws(CacheError) in
-      guard var contents = try read(aside) else { return }
+    func discardAside() throws(CacheError) -> Bool {
+      guard var contents = try read(aside) else { return false }
       defer { contents.resetBytes(in: contents.startIndex..<contents.endIndex) }
-      guard isRight(contents) else { return }
+      guard isRight(contents) else { return false }
       try overwrite(aside)
       try unlinkFile(aside)
-      isDiscarded = true
+      return true
     }
-    if !isDiscarded, !putBack(aside, to: path) { throw failure("put back; it is \(aside)", path) }
-    try outcome.get()
-    return isDiscarded
+    let outcome = Result<Bool, CacheError>(calling: try discardAside())
+    if (try? outcome.get()) != true, !putBack(aside, to: path) {
+      throw failure("put back; it is \(aside)", path)
+    }
+    return try outcome.get()
   }
 
   /// Gives a file its name back unless another has it by now.

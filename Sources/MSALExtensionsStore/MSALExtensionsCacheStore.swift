@@ -61,9 +61,8 @@ public final class MSALExtensionsCacheStore: ForwardingStore {
     let access = KeyringAccess(client, collection: collection, prompt: prompt, timeout: timeout)
     store = GroupStore(
       GroupWriters(label: "llavero.peer.writes"), label: "llavero.peer.reads", access.policy(retries: 2),
-      backend: { (call) throws(CacheError) in
-        PeerJob(peer, as: group, access, lockTimeout: lockTimeout, call.cancellable)
-      }, unlock: access.unlock)
+      backend: { PeerJob(peer, as: group, access, lockTimeout: lockTimeout, $0.cancellable) },
+      unlock: access.unlock)
   }
 
   package var base: any CacheStore { store }

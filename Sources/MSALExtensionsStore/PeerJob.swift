@@ -94,36 +94,38 @@ final class PeerJob: StoreBackend {
   }
 
   func write(_ payload: SecretBytes, over contents: PeerContents) throws(CacheError) {
-    try signalling { () throws(CacheError) in
-      switch peer.place {
-      case .file(let path):
-        var data = unsafe payload.withUnsafeBytes { unsafe Data($0) }
-        defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
-        try FileContents.replace(path, with: data)
-        // The new file is younger than the old one even if this fails.
-        try? FileContents.touch(.init(path))
-      case .item(let label, let attributes):
-        if let path = contents.paths.first {
-          _ = try access.calling(access.connection.setSecret(path, payload, cancellable))
-          try access.delete(contents.paths.dropFirst(), cancellable)
-        } else {
-          _ = try access.calling(
-            access.connection.create(
-              label: label, attributes: attributes, secret: payload, in: collection(),
-              prompt: access.mayPrompt, cancellable))
-        }
+    try signalling(put(payload, over: contents))
+  }
+
+  private func put(_ payload: SecretBytes, over contents: PeerContents) throws(CacheError) {
+    switch peer.place {
+    case .file(let path):
+      var data = unsafe payload.withUnsafeBytes { unsafe Data($0) }
+      defer { data.resetBytes(in: data.startIndex..<data.endIndex) }
+      try FileContents.replace(path, with: data)
+      // The new file is younger than the old one even if this fails.
+      try? FileContents.touch(.init(path))
+    case .item(let label, let attributes):
+      if let path = contents.paths.first {
+        _ = try access.calling(access.connection.setSecret(path, payload, cancellable))
+        try access.delete(contents.paths.dropFirst(), cancellable)
+      } else {
+        _ = try access.calling(
+          access.connection.create(
+            label: label, attributes: attributes, secret: payload, in: collection(),
+            prompt: access.mayPrompt, cancellable))
       }
     }
   }
 
   /// Changes the cache and touches its signals, before the change as well: what cannot be signalled is not changed, and a
   /// change that was made is not reported as failed.
-  private func signalling(_ change: () throws(CacheError) -> Void) throws(CacheError) {
+  private func signalling<T>(_ change: @autoclosure () throws(CacheError) -> T) throws(CacheError) -> T {
     try touchSignals()
     try checkLock()
     // Also after a failure: it may have been made in part.
     defer { try? touchSignals() }
-    try change()
+    return try change()
   }
 
   /// Removes the cache as a whole, for all programs that use it.
@@ -141,12 +143,12 @@ final class PeerJob: StoreBackend {
     case .file(let path):
       try FileContents.discardLeftovers(of: path)
       guard try FileContents.read(path) != nil else { return (0, true) }
-      try signalling { () throws(CacheError) in try FileContents.remove(path) }
+      try signalling(FileContents.remove(path))
       return (1, true)
     case .item(_, let attributes):
       let paths = try access.calling(items(attributes)).map(\.path)
       if paths.isEmpty { return (0, true) }
-      try signalling { () throws(CacheError) in try access.delete(paths, cancellable) }
+      try signalling(access.delete(paths, cancellable))
       return (paths.count, true)
     }
   }
@@ -160,10 +162,8 @@ final class PeerJob: StoreBackend {
       try FileContents.discard(path) { (try? PeerContents(file: $0))?.document == document }
     }
     guard peer.signals.contains(where: { $0.path == path }) else { return try discard() }
-    var isDiscarded = false
     // The signal after it makes an empty one in its place.
-    try signalling { () throws(CacheError) in isDiscarded = try discard() }
-    return isDiscarded
+    return try signalling(discard())
   }
 
   /// The contents; what another program is writing is waited for. They write a file in place, so that it is empty or half of

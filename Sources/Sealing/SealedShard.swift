@@ -48,12 +48,10 @@ extension SealedFormat {
     of sealed: [(shard: ShardID, bytes: [UInt8])], in group: KeychainGroup, with keys: DataKeys,
     called name: (ShardID) -> String
   ) -> GroupContents {
-    let opened = sealed.map { (shard, bytes) in
-      let result = Result { () throws(SealError) in
-        guard let id = shard.bytes else { throw .misplaced }
-        return try document(in: bytes, of: id, in: group, with: keys).document
-      }
-      return (shard: shard, document: result)
+    var opened: [(shard: ShardID, document: Result<CacheDocument, SealError>)] = []
+    for (shard, bytes) in sealed {
+      opened.append(
+        (shard, Result(calling: try document(in: bytes, of: shard.bytes, in: group, with: keys).document)))
     }
     return contents(opened, called: name)
   }
@@ -75,10 +73,11 @@ extension SealedFormat {
     return GroupContents(documents: documents, problems: problems + otherProblems)
   }
 
-  /// Opens a sealed shard.
+  /// Opens a sealed shard; `name` is `nil` for an invalid id.
   package static func document(
-    in sealed: [UInt8], of name: [UInt8], in group: KeychainGroup, with keys: DataKeys
+    in sealed: [UInt8], of name: [UInt8]?, in group: KeychainGroup, with keys: DataKeys
   ) throws(SealError) -> (document: CacheDocument, sequence: UInt64) {
+    guard let name else { throw .misplaced }
     // Only this variable may hold the bytes: if another one did, a copy would be wiped.
     var opened = try open(sealed, as: Identity(group: group, name: name), with: keys)
     defer { opened.wipe() }

@@ -27,12 +27,6 @@ public final class StoreKeys: Sendable {
     var changes = 0
   }
 
-  /// The underlying error when the keys must be unsealed first, or again.
-  package struct NotUnsealed: Error {
-    /// Whether the store does not exist yet, so that a write makes it.
-    package let isMissing: Bool
-  }
-
   package init(
     _ source: KeySource, environment: [String: String], busAddress: String?, scrypt: SealedKeys.Scrypt,
     timeout: Duration
@@ -68,12 +62,12 @@ public final class StoreKeys: Sendable {
     reading read: @escaping @Sendable () throws(CacheError) -> [UInt8]?,
     writing write: @escaping @Sendable ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) {
-    guard let cause = failure.underlyingError as? NotUnsealed else { throw failure }
+    guard let isMissing = failure.isMissingStore else { throw failure }
     try await unsealing { [self] (cancellable) throws(CacheError) in
       if let value = try read() {
         try unseal(value, called: name, advice: advice, cancellable)
-      } else if cause.isMissing {
-        try make(cancellable, writing: write)
+      } else if isMissing {
+        try write(make(cancellable))
       }
     }
   }
@@ -95,7 +89,7 @@ public final class StoreKeys: Sendable {
       // A caller sees it only after several attempts to unseal.
       throw CacheError(
         .refused, "The keys of the store keep changing.", advice: "Try again.",
-        underlyingError: NotUnsealed(isMissing: value == nil), disposition: .unlock)
+        underlyingError: SealError.notUnsealed(isMissing: value == nil), disposition: .unlock)
     }
     return unsealed.keys
   }
@@ -131,17 +125,15 @@ public final class StoreKeys: Sendable {
     "Another application made it, or this one before it was reinstalled. Nothing was changed: put the files back where "
     + "they came from, or move them away and sign in again."
 
-  /// Makes the keys of a new store and passes their value to `write`.
-  package func make(
-    _ cancellable: Cancellable, writing write: ([UInt8]) throws(CacheError) -> Void
-  ) throws(CacheError) {
+  /// Makes the keys of a new store, whose value the caller writes. They are in force where that is what the store has then.
+  package func make(_ cancellable: Cancellable) throws(CacheError) -> [UInt8] {
     let source = state.withLock(\.source)
     var header = SealedKeys.Header(source.kind, scrypt: scrypt)
     let keys = DataKeys(current: DataKeys.Key(), older: [])
     let key = try source.key(to: .set, &header, surroundings(cancellable))
     let value = SealedKeys.seal(keys, header, with: key)
-    try write(value)
     state.withLock { $0.unsealed = (value, keys) }
+    return value
   }
 
   /// Replaces the keys in a value, seals everything with the new ones, and deletes the old ones when they seal nothing any
@@ -203,7 +195,7 @@ public final class StoreKeys: Sendable {
           try work(cancellable, pending)
         }
       } catch {
-        guard error.underlyingError is NotUnsealed, attempts < 8 else {
+        guard error.isMissingStore != nil, attempts < 8 else {
           // First, since from then on no change begins.
           let explained = pending.explained(error)
           guard state.withLock(\.changes) != changes else { throw explained }
@@ -231,6 +223,11 @@ public final class StoreKeys: Sendable {
 }
 
 extension CacheError {
+  /// Where the keys must be unsealed first, or again, whether the store does not exist yet, so that a write makes it.
+  package var isMissingStore: Bool? {
+    if case .notUnsealed(let isMissing)? = underlyingError as? SealError { isMissing } else { nil }
+  }
+
   /// The error of a change of keys that failed when the new key, which may be the same, was in force.
   fileprivate func afterChangeOfKeys(isSame: Bool) -> CacheError {
     var error = self

@@ -21,16 +21,14 @@ final class Changes<Value: Sendable>: Sendable {
   /// Makes the change of what was loaded, and encodes what it changes; `nil` where that is nothing.
   func encoding<Backend: StoreBackend>(
     _ loaded: Loaded<Backend.Version>, _ shards: [ShardID], of group: KeychainGroup, _ backend: Backend
-  ) -> Result<(change: MadeChange<Value>, encoded: Backend.Encoded?), CacheError> {
-    Result { () throws(CacheError) in
-      try loaded.contents.checkReadable(shards)
-      let change = try made(from: loaded.contents, shards)
-      let changed = shards.filter {
-        change.after[$0] != loaded.contents.documents[$0] || loaded.unmerged.contains($0)
-      }
-      if changed.isEmpty { return (change, nil) }
-      return (change, try backend.encode(changed.map { ($0, change.after[$0]) }, of: group, over: loaded))
+  ) throws(CacheError) -> (change: MadeChange<Value>, encoded: Backend.Encoded?) {
+    try loaded.contents.checkReadable(shards)
+    let change = try made(from: loaded.contents, shards)
+    let changed = shards.filter {
+      change.after[$0] != loaded.contents.documents[$0] || loaded.unmerged.contains($0)
     }
+    if changed.isEmpty { return (change, nil) }
+    return (change, try backend.encode(changed.map { ($0, change.after[$0]) }, of: group, over: loaded))
   }
 
   /// Makes the change; the same as before where the contents are what that found or left. A backend that went away may have

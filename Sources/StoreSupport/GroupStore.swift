@@ -125,7 +125,8 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
           loaded = try backend.load(.some(shards), of: group, turn)
         }
         try backend.check(loaded, turn)
-        let made = changes.encoding(loaded, shards, of: group, backend)
+        let made = Result<(change: MadeChange<Value>, encoded: Backend.Encoded?), CacheError>(
+          calling: try changes.encoding(loaded, shards, of: group, backend))
         if case .success(let made) = made, let encoded = made.encoded {
           guard commit.begin() else { throw policy.cancelled }
           forget(group)
@@ -181,9 +182,8 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
   package func reading<T: Sendable>(
     _ work: @escaping @Sendable (Backend) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
-    try await call(on: nextQueue, onTimeout: policy.timedOut) {
-      [self] (cancellable, commit) throws(CacheError) in
-      try retrying(cancellable, commit, work)
+    try await call(nil, on: nextQueue, onTimeout: policy.timedOut) { (backend, _, _) throws(CacheError) in
+      try work(backend)
     }
   }
 
@@ -194,25 +194,15 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
     _ work: @escaping @Sendable (Backend, Turn, PendingCommit) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     let writer = try writers.writer(of: group)
-    let timedOut = writer.advising(policy.timedOut)
-    return try await call(on: writer.queue, onTimeout: timedOut) {
-      [self] (cancellable, commit) throws(CacheError) in
-      let turn = try writer.lock()
-      defer { writer.unlock() }
-      // Others may have held the lock until the caller here had given up.
-      if cancellable.isPastDeadline { throw timedOut }
-      if cancellable.isCancelled { throw policy.cancelled }
-      return try retrying(cancellable, commit) { (backend) throws(CacheError) in
-        try work(backend, turn, commit)
-      }
-    }
+    return try await call(
+      writer, on: writer.queue, onTimeout: writer.advising(policy.timedOut), work)
   }
 
-  /// Runs a call on a thread that may block, and again after unlocking. The error says so if a commit may have been applied all
-  /// the same.
+  /// Runs a call on a thread that may block, with the writer's lock if there is one, and again after unlocking. The error says so
+  /// if a commit may have been applied all the same.
   private func call<T: Sendable>(
-    on queue: BlockingQueue, onTimeout timedOut: CacheError,
-    _ work: @escaping @Sendable (Cancellable, PendingCommit) throws(CacheError) -> T
+    _ writer: GroupWriter?, on queue: BlockingQueue, onTimeout timedOut: CacheError,
+    _ work: @escaping @Sendable (Backend, Turn, PendingCommit) throws(CacheError) -> T
   ) async throws(CacheError) -> T {
     let commit = PendingCommit()
     var unlocks = 0
@@ -221,7 +211,14 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
         do throws(CacheError) {
           return try await queue.run(
             timeout: policy.timeout, onCancel: policy.cancelled, onTimeout: timedOut
-          ) { (cancellable) throws(CacheError) in try work(cancellable, commit) }
+          ) { [self] (cancellable) throws(CacheError) in
+            let turn = try writer?.lock() ?? Turn(nil)
+            defer { writer?.unlock() }
+            // Others may have held the lock until the caller here had given up.
+            if cancellable.isPastDeadline { throw timedOut }
+            if cancellable.isCancelled { throw policy.cancelled }
+            return try retrying(cancellable, turn, commit, work)
+          }
         } catch {
           guard error.disposition == .unlock, unlocks < policy.unlocks else { throw error }
           unlocks += 1
@@ -235,14 +232,15 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
 
   /// Runs work with a backend, and again where that went away.
   private func retrying<T>(
-    _ cancellable: Cancellable, _ commit: PendingCommit, _ work: (Backend) throws(CacheError) -> T
+    _ cancellable: Cancellable, _ turn: Turn, _ commit: PendingCommit,
+    _ work: (Backend, Turn, PendingCommit) throws(CacheError) -> T
   ) throws(CacheError) -> T {
     var retries = 0
     while true {
       do throws(CacheError) {
         let backend = try backend(StoreCall(cancellable: cancellable))
         defer { backend.end() }
-        return try work(backend)
+        return try work(backend, turn, commit)
       } catch {
         commit.end(isUncertain: error.leavesOutcomeOpen)
         guard error.disposition == .retry, retries < policy.retries else { throw error }

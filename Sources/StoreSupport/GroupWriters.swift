@@ -68,11 +68,13 @@ public final class GroupWriters: Sendable {
 
   /// The writer of a group, whose lock file may not be open yet.
   func writer(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
-    try writers.withLock { writers throws(CacheError) in
+    if let known = known(group) { return known }
+    let new = try newWriter(of: group)
+    return writers.withLock { writers in
+      // Another thread may have been faster.
       if let known = writers.first(where: { $0.group == group }) { return known.writer }
-      let writer = try newWriter(of: group)
-      writers.append((group, writer))
-      return writer
+      writers.append((group, new))
+      return new
     }
   }
 
@@ -80,20 +82,15 @@ public final class GroupWriters: Sendable {
     try GroupWriter(label: label, variable: variable, lockFile?(group))
   }
 
-  /// Runs blocking work while no other writer of the group does, on the caller's thread. A lock file that was not open is closed
-  /// again: a store may have more groups than a process may have open files.
-  package func locked<T>(
-    _ group: KeychainGroup, _ work: (Turn) throws(CacheError) -> T
-  ) throws(CacheError) -> T {
-    let writer = if let known = known(group) { known } else { try newWriter(of: group) }
-    let turn = try writer.lock()
-    defer { writer.unlock() }
-    return try work(turn)
+  /// The writer of a group for the caller's thread. A lock file that was not open is closed with it: a store may have more groups
+  /// than a process may have open files.
+  package func singleUseWriter(of group: KeychainGroup) throws(CacheError) -> GroupWriter {
+    if let known = known(group) { known } else { try newWriter(of: group) }
   }
 }
 
 /// What the writers of one group share: the thread they run on, one after the other, and the lock file with the counter.
-final class GroupWriter: Sendable {
+package final class GroupWriter: Sendable {
   let queue: BlockingQueue
   private let place: (directory: String, name: String)?
   private let variable: String?
@@ -128,13 +125,13 @@ final class GroupWriter: Sendable {
   }
 
   /// Waits until no other writer has a turn, of this process or another. ``unlock()`` ends the turn.
-  func lock() throws(CacheError) -> Turn {
+  package func lock() throws(CacheError) -> Turn {
     let file = try open()
     if let file { try using(file.lock()) }
     return Turn(file)
   }
 
-  func unlock() { file.withLock(\.self)?.unlock() }
+  package func unlock() { file.withLock(\.self)?.unlock() }
 
   private func using<T>(_ result: @autoclosure () throws(PrivateFileError) -> T) throws(CacheError) -> T {
     do {

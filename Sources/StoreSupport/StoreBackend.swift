@@ -43,7 +43,8 @@ public protocol StoreBackend: SendableMetatype {
     over loaded: Loaded<Version>
   ) throws(CacheError) -> Encoded
 
-  /// Writes what was encoded, in its order. What changes the group runs in ``Turn/announce(_:)``.
+  /// Writes what was encoded, in its order. What changes the group stands between ``Turn/beginChange()``
+  /// and ``Turn/endChange()``.
   ///
   /// Where an earlier commit of the call met a conflict and there is nothing to write after all, no changes are committed: then
   /// none of the earlier commits can be applied any more.
@@ -154,14 +155,11 @@ public struct Turn: Sendable {
 
   init(_ file: SharedLockFile?) { self.file = file }
 
-  /// Runs what changes the group. From its beginning no reader trusts its memory.
-  ///
-  /// - Throws: What `change` throws.
-  public func announce<T, E: Error>(_ change: () throws(E) -> T) throws(E) -> T {
-    file?.beginWrite()
-    defer { file?.endWrite() }
-    return try change()
-  }
+  /// Announces that the group changes, until ``endChange()``. From now on no reader trusts its memory.
+  public func beginChange() { file?.beginWrite() }
+
+  /// Ends ``beginChange()``, also where the change failed.
+  public func endChange() { file?.endWrite() }
 
   /// The group's counter; `nil` where the group has none, and after a writer died in the middle.
   var generation: UInt64? { file?.completedGeneration }

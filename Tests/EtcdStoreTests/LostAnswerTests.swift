@@ -144,7 +144,7 @@ struct LostAnswerTests {
       await blocking {
         do throws(EtcdFailure) {
           try waiting(cancellable) { () async throws(EtcdFailure) in
-            do { try await Task.sleep(for: .seconds(600)) } catch { throw EtcdFailure(cause: .cancelled) }
+            try await EtcdClient.pause(for: .seconds(600))
           }
           return "done"
         } catch {

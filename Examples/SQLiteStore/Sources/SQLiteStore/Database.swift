@@ -6,6 +6,7 @@ import TokenCache
 final class Database {
   /// What the first column of each row names, and what is in the last.
   typealias Rows = [(name: String, value: [UInt8])]
+  typealias Statement = (sql: String, texts: [String], blob: [UInt8]?)
 
   private var connection: OpaquePointer?
   private let path: String
@@ -26,13 +27,13 @@ final class Database {
   /// The sealed keys; `nil` if the store does not exist.
   func keys() throws(CacheError) -> [UInt8]? { try rows("SELECT id, value FROM keys").first?.value }
 
-  /// Makes changes in one transaction, which has no effect if one of them fails.
-  func transaction(_ changes: () throws(CacheError) -> Void) throws(CacheError) {
+  /// Runs statements in one transaction, which has no effect if one of them fails.
+  func transaction(_ changes: [Statement]) throws(CacheError) {
     guard connection != nil else { throw CacheError(.unavailable, "The SQLite file does not exist.") }
-    _ = try rows("BEGIN IMMEDIATE")
     do throws(CacheError) {
-      try changes()
-      _ = try rows("COMMIT")
+      for change in [("BEGIN IMMEDIATE", [], nil)] + changes + [("COMMIT", [], nil)] {
+        _ = try rows(change.sql, change.texts, change.blob)
+      }
     } catch {
       // After some failures SQLite has done so itself.
       _ = try? rows("ROLLBACK")

@@ -65,6 +65,25 @@ struct SQLiteBackend: StoreBackend {
   func encode(
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<DataKeys?>
+  ) throws(CacheError) -> [Database.Statement] {
+    var statements: [Database.Statement] = []
+    for (id, document) in changes {
+      let isKept = document != nil
+      let sql =
+        isKept
+        ? "INSERT OR REPLACE INTO shards VALUES (?, ?, ?)"
+        : "DELETE FROM shards WHERE keychain = ? AND id = ?"
+      var sealed: [UInt8]?
+      if let document, let keys = loaded.version {
+        sealed = try SealedFormat.seal(document, of: id, in: group, with: keys)
+      }
+      statements.append((sql, [group.name, id.rawValue], sealed))
+    }
+    return statements
+  }
+  func encode(
+    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
+    over loaded: Loaded<DataKeys?>
   ) throws(CacheError) -> [(id: ShardID, sealed: [UInt8]?)] {
     try changes.map { (id, document) throws(CacheError) in
       guard let document, let keys = loaded.version else { return (id, nil) }
