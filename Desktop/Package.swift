@@ -23,7 +23,10 @@ let package = Package(
       name: "CGTK",
       pkgConfig: "libadwaita-1",
       providers: [.apt(["libgtk-4-dev", "libadwaita-1-dev"]), .yum(["gtk4-devel", "libadwaita-devel"])]),
-    .target(name: "GTKSupport", dependencies: ["CGTK"], swiftSettings: settings),
+    .systemLibrary(name: "CGettext"),
+    // The texts in the language of the desktop.
+    .target(name: "Localization", dependencies: ["CGettext"], swiftSettings: settings),
+    .target(name: "GTKSupport", dependencies: ["CGTK", "Localization"], swiftSettings: settings),
     .executableTarget(
       name: "TutorialApp",
       dependencies: [
@@ -37,6 +40,7 @@ let package = Package(
     .target(
       name: "KeychainModel",
       dependencies: [
+        "Localization",
         .product(name: "Configuration", package: "llavero"),
         .product(name: "EtcdStore", package: "llavero"),
         .product(name: "Llavero", package: "llavero"),
@@ -46,20 +50,22 @@ let package = Package(
     .target(
       name: "KeychainWindow",
       dependencies: [
-        "GTKSupport", "KeychainModel", .product(name: "Configuration", package: "llavero"),
+        "GTKSupport", "KeychainModel", "Localization",
+        .product(name: "Configuration", package: "llavero"),
         .product(name: "KeyringStore", package: "llavero"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "llavero-desktop",
       dependencies: [
-        "GTKSupport", "KeychainModel", "KeychainWindow", .product(name: "IdentityClient", package: "llavero"),
+        "GTKSupport", "KeychainModel", "KeychainWindow", "Localization",
+        .product(name: "IdentityClient", package: "llavero"),
       ],
       swiftSettings: settings),
     .testTarget(
       name: "KeychainModelTests",
       dependencies: [
-        "KeychainModel", .product(name: "Configuration", package: "llavero"),
+        "KeychainModel", "Localization", .product(name: "Configuration", package: "llavero"),
         .product(name: "EncryptedFileStore", package: "llavero"),
         .product(name: "IdentityClient", package: "llavero"),
         .product(name: "LabServer", package: "llavero"),

@@ -43,15 +43,6 @@ extension StoreSettings {
   /// The store's kind.
   public var kind: StoreKind { address?.kind ?? .keyring }
 
-  /// Which store it is, as a title.
-  public var title: String {
-    switch address ?? .keyring {
-    case .keyring: collection.map { "Keyring “\($0)”" } ?? "Keyring"
-    case .file(let directory): "Encrypted files" + (directory.map { " in \($0)" } ?? "")
-    case .etcd(let cluster): "etcd, \(cluster.endpoints.joined(separator: ", ")), \(cluster.prefix)"
-    }
-  }
-
   /// The form for a configuration: only what this kind of store uses, and with absolute paths.
   public var persistent: StoreSettings {
     var settings = self

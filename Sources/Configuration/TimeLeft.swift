@@ -18,28 +18,34 @@ public struct TimeLeft: Sendable, Hashable {
     fraction = whole > 0 ? min(max(seconds / whole, 0), 1) : (isExpired ? 0 : 1)
   }
 
-  /// In words, such as `42 minutes left` or `Expired 3 days ago`.
-  public var text: String {
-    let (count, unit) = amount
-    // A moment that no calendar reaches.
-    let words = count < 10_000 ? "\(Int(count)) \(unit.name)\(count == 1 ? "" : "s")" : "ages"
-    return isExpired ? "Expired \(words) ago" : "\(words) left"
-  }
-
   /// For a column, such as `42 min left` or `3 d ago`.
   public var abbreviation: String {
     let (count, unit) = amount
     return "\(Int(min(count, 1e9))) \(unit.symbol) \(isExpired ? "ago" : "left")"
   }
 
-  private static let units: [(name: String, symbol: String, seconds: Double)] = [
-    ("year", "y", 31_536_000), ("day", "d", 86_400), ("hour", "h", 3600), ("minute", "min", 60),
-    ("second", "s", 1),
-  ]
+  /// A unit of time.
+  public enum Unit: Double, Sendable, CaseIterable {
+    case year = 31_536_000
+    case day = 86_400
+    case hour = 3600
+    case minute = 60
+    case second = 1
 
-  /// In the largest unit of which there are two, so that rounding down leaves little out.
-  private var amount: (count: Double, unit: (name: String, symbol: String, seconds: Double)) {
-    let unit = Self.units.first { abs(seconds) >= 2 * $0.seconds } ?? ("second", "s", 1)
-    return ((abs(seconds) / unit.seconds).rounded(.down), unit)
+    fileprivate var symbol: String {
+      switch self {
+      case .year: "y"
+      case .day: "d"
+      case .hour: "h"
+      case .minute: "min"
+      case .second: "s"
+      }
+    }
+  }
+
+  /// The time that is left or has passed, in the largest unit of which there are two, so that rounding down leaves little out.
+  public var amount: (count: Double, unit: Unit) {
+    let unit = Unit.allCases.first { abs(seconds) >= 2 * $0.rawValue } ?? .second
+    return ((abs(seconds) / unit.rawValue).rounded(.down), unit)
   }
 }

@@ -7,18 +7,16 @@ struct TimeLeftTests {
 
   @Test(
     arguments: [
-      (3600.0, 3600.0, "60 minutes left", "60 min left", 1.0), (7200, 3600, "2 hours left", "2 h left", 1),
-      (1800, 3600, "30 minutes left", "30 min left", 0.5), (90, 3600, "90 seconds left", "90 s left", 0.025),
-      (1, 3600, "1 second left", "1 s left", 1.0 / 3600), (0, 3600, "Expired 0 seconds ago", "0 s ago", 0),
-      (-7200, 3600, "Expired 2 hours ago", "2 h ago", 0), (172_800, 3600, "2 days left", "2 d left", 1),
-      (1e18, 3600, "ages left", "1000000000 y left", 1), (10, 0, "10 seconds left", "10 s left", 1),
-    ] as [(Double, Double, String, String, Double)])
-  func `The time left is shown in words, in a column and as a part of the whole`(
-    left: Double, whole: Double, text: String, abbreviation: String, fraction: Double
+      (3600.0, 3600.0, "60 min left", 1.0), (7200, 3600, "2 h left", 1), (1800, 3600, "30 min left", 0.5),
+      (90, 3600, "90 s left", 0.025), (1, 3600, "1 s left", 1.0 / 3600), (0, 3600, "0 s ago", 0),
+      (-7200, 3600, "2 h ago", 0), (172_800, 3600, "2 d left", 1), (1e18, 3600, "1000000000 y left", 1),
+      (10, 0, "10 s left", 1),
+    ] as [(Double, Double, String, Double)])
+  func `The time left is shown in a column and as a part of the whole`(
+    left: Double, whole: Double, abbreviation: String, fraction: Double
   ) {
     let end = now + left
     let time = TimeLeft(until: end, from: end - whole, at: now)
-    #expect(time.text == text)
     #expect(time.abbreviation == abbreviation)
     #expect(abs(time.fraction - fraction) < 0.000_1)
     #expect(time.isExpired == (left <= 0))

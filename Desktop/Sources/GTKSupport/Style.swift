@@ -1,4 +1,5 @@
 import CGTK
+import Localization
 
 extension Widget {
   /// Adds rules to the style sheet of the display that the widget is on.
@@ -31,7 +32,7 @@ public func dateText(_ seconds: Double) -> String {
     let date = g_date_time_new_from_unix_local(seconds)
   else { return "" }
   defer { g_date_time_unref(date) }
-  guard let text = g_date_time_format(date, "%-d %B %Y, %H:%M") else { return "" }
+  guard let text = g_date_time_format(date, localized("%-d %B %Y, %H:%M")) else { return "" }
   defer { g_free(text) }
   return String(cString: text)
 }

@@ -1,5 +1,6 @@
 import Configuration
 import FoundationEssentials
+import Localization
 public import TokenCache
 
 /// What the window shows of a group without accounts.
@@ -26,21 +27,23 @@ extension Keychain {
   private func reason(_ listing: GroupListing, _ others: [KeychainGroup]) -> Trouble {
     if let trouble = listing.troubles.first {
       return Trouble(
-        "Entries Cannot Be Read", trouble.message, advice: trouble.advice, help: trouble.help ?? .doctor)
+        localized("Entries Cannot Be Read"), trouble.message, advice: trouble.advice,
+        help: trouble.help ?? .doctor)
     }
     if case .file(let directory) = settings.store.address, let directory,
       !FileManager.default.fileExists(atPath: directory)
     {
       return Trouble(
-        "The Folder Is Missing", "\(directory) does not exist.",
-        advice: "If it is on another disk, connect that. Otherwise the first sign-in makes it.", help: .doctor
-      )
+        localized("The Folder Is Missing"), localized("%s does not exist.", directory),
+        advice: localized("If it is on another disk, connect that. Otherwise the first sign-in makes it."),
+        help: .doctor)
     }
     return Trouble(
-      others.isEmpty ? "No Accounts" : "No Accounts in This Group",
-      "No account is signed in to the group \(listing.group.name).",
+      others.isEmpty ? localized("No Accounts") : localized("No Accounts in This Group"),
+      localized("No account is signed in to the group %s.", listing.group.name),
       advice: others.isEmpty
-        ? "Sign in here, or with an app that uses it." : "Sign in here, or choose a group that has accounts.",
+        ? localized("Sign in here, or with an app that uses it.")
+        : localized("Sign in here, or choose a group that has accounts."),
       help: .signIn(SignInRequest()))
   }
 }

@@ -1,5 +1,6 @@
 import Configuration
 public import FoundationEssentials
+import Localization
 public import TokenCache
 
 /// What the window shows of one group.
@@ -80,11 +81,11 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
     self.id = id
     hasRecord = account != nil
     let name = account?.tenantProfiles.lazy.compactMap(\.name).first
-    title = printable(account?.username ?? name ?? (id.isEmpty ? "Applications" : id))
+    title = printable(account?.username ?? name ?? (id.isEmpty ? localized("Applications") : id))
     let environment = account?.environment ?? tokens.lazy.compactMap(\.environment).first
     subtitle = printable(
       (account?.username == nil ? nil : name)
-        ?? (id.isEmpty ? "Tokens that belong to no account" : environment ?? ""))
+        ?? (id.isEmpty ? localized("Tokens that belong to no account") : environment ?? ""))
     let tenantIDs = account?.tenantProfiles.map(\.tenantID) ?? []
     self.tokens = tokens
     let names = account?.tenantProfiles.flatMap { [$0.username, $0.name] } ?? []
@@ -170,11 +171,11 @@ extension GroupListing {
       let account = shards.first { $0.0 == problem.shard }?.1
       let name =
         switch problem.shard {
-        case nil: "The group's index"
-        case ShardID(homeAccountID: nil, group: group): "What the apps of the group share"
+        case nil: localized("The group’s index")
+        case ShardID(homeAccountID: nil, group: group): localized("What the apps of the group share")
         case let shard?:
-          account.map { "The tokens of \($0)" }
-            ?? "The tokens of an unknown account (\(shard.rawValue.prefix(8)))"
+          account.map { localized("The tokens of %s", $0) }
+            ?? localized("The tokens of an unknown account (%s)", shard.rawValue.prefix(8))
         }
       return Damage(name: name, modified: problem.modified, isRemoved: problem.remedy == .removal)
     }

@@ -3,6 +3,7 @@ import EtcdStore
 import FoundationEssentials
 import HTTPSupport
 public import IdentityClient
+import Localization
 import SecretService
 import SoupTransport
 import Synchronization
@@ -16,8 +17,8 @@ public final class Keychain: Sendable {
   public let authority: Authority?
   /// Which store it is, such as "Encrypted files in /srv/cache"; empty where the settings name none.
   public let storeName: String
-  /// What kind of place it is, as a title: "Keyring" or "Store".
-  public let storePlace: String
+  /// Whether it is the keyring.
+  public let isKeyring: Bool
   /// The version of the libraries.
   public let version = ClientConfiguration.libraryVersion
   /// Where the files of other programs are, and which proxy to use.
@@ -54,7 +55,7 @@ public final class Keychain: Sendable {
     asking ask: @escaping PassphraseQuestion = { _, _ in nil }
   ) {
     let dialog = PassphraseDialog(ask)
-    var (settings, authority, name, place) = (Settings(), Authority?.none, "", "Store")
+    var (settings, authority, name, isKeyring) = (Settings(), Authority?.none, "", false)
     var (store, prompting): (any CacheStore, any CacheStore) = (InMemoryStore(), InMemoryStore())
     var obstacle: Trouble?
     do {
@@ -78,13 +79,13 @@ public final class Keychain: Sendable {
       access.prompt = .allowed(waitingUpTo: .seconds(120))
       prompting =
         try promptingStore ?? given ?? (settings.store.usesKeyring ? settings.store.store(access) : store)
-      (name, place) = (printable(settings.store.title), settings.store.kind == .keyring ? "Keyring" : "Store")
+      (name, isKeyring) = (printable(settings.store.title), settings.store.kind == .keyring)
     } catch {
       obstacle = Trouble(opening: error)
     }
     (self.environment, group) = (environment, settings.group ?? .default)
     self.settings = settings
-    (self.authority, storeName, storePlace, self.obstacle) = (authority, name, place, obstacle)
+    (self.authority, storeName, self.isKeyring, self.obstacle) = (authority, name, isKeyring, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
   }
 
@@ -243,7 +244,7 @@ public final class Keychain: Sendable {
       }
     } catch {
       let reason = if case .invalidConfiguration(let reason) = error { reason } else { "\(error)" }
-      throw Trouble("The Network Cannot Be Used", reason)
+      throw Trouble(localized("The Network Cannot Be Used"), reason)
     }
   }
 }
@@ -266,7 +267,20 @@ extension CacheSnapshot {
 }
 
 extension Trouble {
-  static let gone = Trouble("No Longer There", "Another program has removed it in the meantime.")
+  static let gone = Trouble(
+    localized("No Longer There"), localized("Another program has removed it in the meantime."))
+}
+
+extension StoreSettings {
+  /// Which store it is, as a title.
+  fileprivate var title: String {
+    switch address ?? .keyring {
+    case .keyring: collection.map { localized("Keyring “%s”", $0) } ?? localized("Keyring")
+    case .file(let directory):
+      directory.map { localized("Encrypted files in %s", $0) } ?? localized("Encrypted files")
+    case .etcd(let cluster): "etcd, \(cluster.endpoints.joined(separator: ", ")), \(cluster.prefix)"
+    }
+  }
 }
 
 /// Calls a library, and translates its error.

@@ -1,5 +1,6 @@
 public import Configuration
 import Dispatch
+import Localization
 public import SecretService
 import Synchronization
 import TokenCache
@@ -50,10 +51,12 @@ final class PassphraseDialog: Sendable {
   func answer(_ question: SecretQuestion) throws(CacheError) -> SecretBytes {
     guard question != .newPassphrase else {
       throw CacheError(
-        .unavailable, "The store does not exist yet.", advice: "Make it with “llavero setup” in a terminal.")
+        .unavailable, localized("The store does not exist yet."),
+        advice: localized("Make it with “llavero setup” in a terminal."))
     }
     guard isAllowed.load(ordering: .sequentiallyConsistent) else {
-      throw CacheError(.locked, "\(question.subject) is needed to open the store.", underlyingError: Needed())
+      throw CacheError(
+        .locked, localized("%s is needed to open the store.", question.subject), underlyingError: Needed())
     }
     if let known = answers.withLock({ $0[question] }) { return known }
     let answer = Mutex<SecretBytes?>(nil)
@@ -77,8 +80,10 @@ final class PassphraseDialog: Sendable {
     // Another read that waits for the same answer does not ask again.
     isAllowed.store(false, ordering: .sequentiallyConsistent)
     throw isInTime
-      ? CacheError(.promptDismissed, "\(question.subject) was not entered.", underlyingError: Needed())
-      : CacheError(.timedOut, "\(question.subject) was not entered in time.", underlyingError: Needed())
+      ? CacheError(
+        .promptDismissed, localized("%s was not entered.", question.subject), underlyingError: Needed())
+      : CacheError(
+        .timedOut, localized("%s was not entered in time.", question.subject), underlyingError: Needed())
   }
 
   /// Why a store is locked: its passphrase or password has to be entered.
@@ -89,9 +94,9 @@ extension SecretQuestion {
   /// What is asked for, at the start of a sentence.
   public var subject: String {
     switch self {
-    case .passphrase: "The passphrase"
-    case .newPassphrase: "A new passphrase"
-    case .password(let user): "The password of the etcd user \(user)"
+    case .passphrase: localized("The passphrase")
+    case .newPassphrase: localized("A new passphrase")
+    case .password(let user): localized("The password of the etcd user %s", user)
     }
   }
 }

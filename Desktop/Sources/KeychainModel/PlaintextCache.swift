@@ -1,4 +1,5 @@
 import Configuration
+import Localization
 import MSALExtensionsStore
 public import TokenCache
 
@@ -15,7 +16,7 @@ public struct PlaintextCache: Sendable, Hashable, Identifiable {
   /// The programs that use it.
   public var users: String { peer.users }
   /// What they do when the file is gone.
-  public var afterRemoval: String? { peer.afterRemoval }
+  public var afterRemoval: String? { peer.afterRemoval.map(translated) }
   /// Whether the file stays, empty, since it is the signal of an item in the keyring.
   public var isOnlyEmptied: Bool { peer.isSignalOfAnItem }
 }
@@ -57,12 +58,15 @@ extension Keychain {
       case .peer(let error), .group(let error): throw Trouble(error)
       case .notStored(let count):
         throw Trouble(
-          "Not Moved", "\(count) records of \(cache.path) could not be read back.",
-          advice: "The file was left as it is. Try again.")
+          localized("Not Moved"),
+          localized(
+            "%d record of %s could not be read back.", "%d records of %s could not be read back.",
+            count: count, count, cache.path), advice: localized("The file was left as it is. Try again."))
       case .inUse:
         throw Trouble(
-          "The File Is in Use", "\(cache.path) is being written to, so it was left as it is.",
-          advice: "Close the program that writes to it, and try again.")
+          localized("The File Is in Use"),
+          localized("%s is being written to, so it was left as it is.", cache.path),
+          advice: localized("Close the program that writes to it, and try again."))
       }
     }
   }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import IdentityClient
+import Localization
 import Synchronization
 public import TokenCache
 
@@ -14,7 +15,8 @@ extension Keychain {
     _ = try snapshot.credential(of: token)
     guard let id = token.homeAccountID, let clientID = token.clientID, let account = snapshot.account(id)
     else {
-      throw Trouble(IdentityError(.accountNotFound, "The cache has no record of the token's account."))
+      throw Trouble(
+        IdentityError(.accountNotFound, localized("The cache has no record of the token’s account.")))
     }
     let authority = try authority(
       of: token.environment ?? "", token.tenantID, account: id, in: snapshot)
@@ -74,8 +76,9 @@ extension Keychain {
       return try Authority("https://\(host)/\(isADFS ? "adfs" : tenant)")
     } catch {
       throw Trouble(
-        "Unknown Authority", "The cache does not name the authority that issued the token: \(error.message)",
-        advice: "Set LLAVERO_AUTHORITY to its URL.")
+        localized("Unknown Authority"),
+        localized("The cache does not name the authority that issued the token: %s", error.message),
+        advice: localized("Set LLAVERO_AUTHORITY to its URL."))
     }
   }
 }

@@ -3,6 +3,7 @@ import Configuration
 public import FoundationEssentials
 import IdentityBroker
 import IdentityClient
+import Localization
 public import TokenCache
 
 /// What a sign-in asks for.
@@ -92,7 +93,7 @@ extension Keychain {
       do throws(IdentityError) {
         authority = try settings.signInAuthority()
       } catch {
-        throw Trouble("Invalid Setting", error.message, advice: error.advice)
+        throw Trouble(localized("Invalid Setting"), error.message, advice: error.advice)
       }
       trusted = authority
     }

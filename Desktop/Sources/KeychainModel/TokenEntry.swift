@@ -1,5 +1,6 @@
 public import Configuration
 public import FoundationEssentials
+import Localization
 public import TokenCache
 
 /// What the window shows of one token: never the token itself.
@@ -99,9 +100,10 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// What else is known of it. A value may have several lines.
   public var details: [(name: String, value: String)] {
     let all: [(String, [String?])] = [
-      ("Kind", [kind == title ? nil : kind]), ("Scopes", scopes), ("Tenant", [tenantID]),
-      ("Client ID", [clientID]), ("Family", [familyID]), ("Cloud", [environment]),
-      ("Account ID", [homeAccountID]), ("Requested claims", [claims]),
+      (localized("Kind"), [kind == title ? nil : kind]), (localized("Scopes"), scopes),
+      (localized("Tenant"), [tenantID]), (localized("Client ID"), [clientID]),
+      (localized("Family"), [familyID]), (localized("Cloud"), [environment]),
+      (localized("Account ID"), [homeAccountID]), (localized("Requested claims"), [claims]),
     ]
     return all.compactMap { name, values in
       let lines = values.compactMap(\.self).map { printable($0) }
@@ -112,27 +114,30 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// Whether it can be renewed, in words.
   public func renewal(at now: Date) -> String? {
     guard id.section == .accessToken else { return nil }
-    guard serves else { return "Serves no call for a bearer token" }
-    if let refusal { return refusal.signIn == nil ? "Renewal refused" : "Needs a new sign-in" }
+    guard serves else { return localized("Serves no call for a bearer token") }
+    if let refusal {
+      return refusal.signIn == nil ? localized("Renewal refused") : localized("Needs a new sign-in")
+    }
     if let extendedExpiresOn, expiresOn.map({ $0 <= now }) ?? true, extendedExpiresOn > now {
       return isRenewable
-        ? "Can be renewed; serves while the server is down" : "Serves while the server is down"
+        ? localized("Can be renewed; serves while the server is down")
+        : localized("Serves while the server is down")
     }
-    return isRenewable ? "Can be renewed" : "Cannot be renewed"
+    return isRenewable ? localized("Can be renewed") : localized("Cannot be renewed")
   }
 }
 
 extension CredentialType {
   fileprivate var words: String {
     switch self {
-    case .accessToken, .legacySingleResourceToken: "Access token"
-    case .accessTokenWithAuthScheme: "Access token bound to a key"
-    case .refreshToken: "Refresh token"
-    case .familyRefreshToken: "Refresh token of a family"
-    case .boundRefreshToken: "Refresh token bound to a device"
-    case .primaryRefreshToken: "Primary refresh token"
-    case .idToken, .legacyIDToken: "ID token"
-    case .other: "Unknown token"
+    case .accessToken, .legacySingleResourceToken: localized("Access token")
+    case .accessTokenWithAuthScheme: localized("Access token bound to a key")
+    case .refreshToken: localized("Refresh token")
+    case .familyRefreshToken: localized("Refresh token of a family")
+    case .boundRefreshToken: localized("Refresh token bound to a device")
+    case .primaryRefreshToken: localized("Primary refresh token")
+    case .idToken, .legacyIDToken: localized("ID token")
+    case .other: localized("Unknown token")
     }
   }
 }

@@ -1,6 +1,7 @@
 import Configuration
 import HTTPSupport
 public import IdentityClient
+import Localization
 import SecretService
 public import TokenCache
 
@@ -33,8 +34,8 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
   ) {
     self.title = title
     // They may have words of servers and files in them.
-    self.message = printable(message, isName: false)
-    self.advice = advice.map { printable($0, isName: false) }
+    self.message = printable(translated(message), isName: false)
+    self.advice = advice.map { printable(translated($0), isName: false) }
     self.help = help
     self.isOfStore = isOfStore
   }
@@ -50,48 +51,61 @@ public struct Trouble: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Trouble {
-  private static let cancelled = "Cancelled"
-  static let passwordNeeded = "Its password is needed to see what is in it."
-  static let reopening = "If the key was changed, close this window and open it again."
-  static let withoutKeyring =
-    "On a machine without a keyring, “llavero setup” makes a store of encrypted files."
+  private static let cancelled = localized("Cancelled")
+  private static let noSessionBus = localized("No Session Bus")
+  private static let noKeyring = localized("No Keyring")
+  private static let anotherKey = localized("Another Key Is Needed")
+  static let passwordNeeded = localized("Its password is needed to see what is in it.")
+  static let reopening = localized("If the key was changed, close this window and open it again.")
+  static let withoutKeyring = localized(
+    "On a machine without a keyring, “llavero setup” makes a store of encrypted files.")
 
   /// What a failure of the cache means to the person at the window.
   public init(_ error: CacheError) {
-    let place = error.underlyingError is SecretServiceError ? "Keyring" : "Store"
+    let isOfKeyring = error.underlyingError is SecretServiceError
     let (title, help): (String, Help?) =
       switch (error.code, error.underlyingError) {
-      case (_, SecretServiceError.noSessionBus as SecretServiceError): ("No Session Bus", .doctor)
-      case (_, SecretServiceError.noSecretService as SecretServiceError): ("No Keyring", .doctor)
+      case (_, SecretServiceError.noSessionBus as SecretServiceError): (Self.noSessionBus, .doctor)
+      case (_, SecretServiceError.noSecretService as SecretServiceError): (Self.noKeyring, .doctor)
       case (_, SecretServiceError.noSuchCollection as SecretServiceError),
         (_, SecretServiceError.noWallet as SecretServiceError),
         (_, SecretServiceError.noDatabase as SecretServiceError):
-        ("No Keyring", .doctor)
-      case (_, SecretServiceError.itemsLocked as SecretServiceError): ("The Keyring Asks First", .unlock)
-      case (_, SecretServiceError.promptRequired as SecretServiceError): ("The Keyring Asks First", nil)
+        (Self.noKeyring, .doctor)
+      case (_, SecretServiceError.itemsLocked as SecretServiceError):
+        (localized("The Keyring Asks First"), .unlock)
+      case (_, SecretServiceError.promptRequired as SecretServiceError):
+        (localized("The Keyring Asks First"), nil)
       case (.cancelled, _), (.promptDismissed, is PassphraseDialog.Needed): (Self.cancelled, nil)
-      case (_, is PassphraseDialog.Needed): ("The Store Is Locked", .unlock)
-      case (.locked, is SecretServiceError): ("The Keyring Is Locked", .unlock)
-      case (.promptDismissed, _): ("Not Confirmed", nil)
-      case (.locked, _): ("The Store Is Locked", .doctor)
-      case (.unavailable, _): ("The \(place) Is Out of Reach", .doctor)
-      case (.timedOut, _): ("The \(place) Does Not Answer", .doctor)
-      case (.wrongKey, _): ("Another Key Is Needed", .doctor)
-      case (.newerVersion, _): ("Written by a Later Version", nil)
+      case (_, is PassphraseDialog.Needed): (localized("The Store Is Locked"), .unlock)
+      case (.locked, is SecretServiceError): (localized("The Keyring Is Locked"), .unlock)
+      case (.promptDismissed, _): (localized("Not Confirmed"), nil)
+      case (.locked, _): (localized("The Store Is Locked"), .doctor)
+      case (.unavailable, _):
+        (
+          isOfKeyring ? localized("The Keyring Is Out of Reach") : localized("The Store Is Out of Reach"),
+          .doctor
+        )
+      case (.timedOut, _):
+        (
+          isOfKeyring ? localized("The Keyring Does Not Answer") : localized("The Store Does Not Answer"),
+          .doctor
+        )
+      case (.wrongKey, _): (Self.anotherKey, .doctor)
+      case (.newerVersion, _): (localized("Written by a Later Version"), nil)
       case (.damaged, _), (.rolledBack, _):
-        ("Something Is Damaged", error.remedy == .none ? .doctor : .removeDamaged)
-      case (.signedOut, _): ("Signed Out", nil)
+        (localized("Something Is Damaged"), error.remedy == .none ? .doctor : .removeDamaged)
+      case (.signedOut, _): (localized("Signed Out"), nil)
       case (.invalidGroup, _), (.invalidResponse, _), (.tooLarge, _), (.refused, _):
-        ("The Request Failed", .doctor)
+        (localized("The Request Failed"), .doctor)
       }
     // The title says that it is locked, and the button what to do.
     let isLocked = error.underlyingError as? SecretServiceError == .collectionLocked
     let advice =
       switch title {
-      case "No Session Bus", "No Keyring":
+      case Self.noSessionBus, Self.noKeyring:
         [error.advice, Self.withoutKeyring].compactMap(\.self).joined(separator: " ")
       // The settings are read when the window opens.
-      case "Another Key Is Needed":
+      case Self.anotherKey:
         [error.advice, Self.reopening].compactMap(\.self).joined(separator: " ")
       default: help == .unlock ? nil : error.advice
       }
@@ -104,15 +118,15 @@ extension Trouble {
   public init(_ problem: StoreProblem) {
     let title =
       switch problem.kind {
-      case .duplicate: "Stored Twice"
-      case .edited: "Attributes Were Added"
-      case .foreign: "Foreign Entry"
-      case .damaged: "Something Is Damaged"
-      case .newerVersion: "Written by a Later Version"
-      case .wrongKey: "Another Key Is Needed"
-      case .rolledBack: "An Older Version"
-      case .missing: "Something Is Missing"
-      case .returned: "A Removed Entry Is Back"
+      case .duplicate: localized("Stored Twice")
+      case .edited: localized("Attributes Were Added")
+      case .foreign: localized("Foreign Entry")
+      case .damaged: localized("Something Is Damaged")
+      case .newerVersion: localized("Written by a Later Version")
+      case .wrongKey: Self.anotherKey
+      case .rolledBack: localized("An Older Version")
+      case .missing: localized("Something Is Missing")
+      case .returned: localized("A Removed Entry Is Back")
       }
     self.init(
       title, problem.detail, advice: problem.advice, help: problem.remedy == .none ? nil : .removeDamaged)
@@ -121,10 +135,11 @@ extension Trouble {
   /// Why the settings name no store that can be used.
   init(opening error: any Error) {
     switch error {
-    case let error as ConfigurationError: self.init("Invalid Setting", error.message, advice: error.advice)
+    case let error as ConfigurationError:
+      self.init(localized("Invalid Setting"), error.message, advice: error.advice)
     case let error as CacheError: self.init(error)
-    case HTTPTransportError.invalidConfiguration(let reason): self.init("Invalid Setting", reason)
-    default: self.init("The Store Cannot Be Opened", "\(error)", help: .doctor)
+    case HTTPTransportError.invalidConfiguration(let reason): self.init(localized("Invalid Setting"), reason)
+    default: self.init(localized("The Store Cannot Be Opened"), "\(error)", help: .doctor)
     }
   }
 
@@ -137,19 +152,20 @@ extension Trouble {
     if error.code.needsSignIn {
       let isResolvable = error.canBeResolvedBySignIn
       self.init(
-        isResolvable ? "A New Sign-In Is Needed" : "The Server Refused",
+        isResolvable ? localized("A New Sign-In Is Needed") : localized("The Server Refused"),
         error.oauthErrorDescription ?? error.message,
-        advice: isResolvable ? "Sign in again here, or in the program that the token is for." : error.advice,
+        advice: isResolvable
+          ? localized("Sign in again here, or in the program that the token is for.") : error.advice,
         help: signIn.map { .signIn($0) })
       return
     }
     switch error.code {
     case .timedOut, .deviceCodeExpired:
-      self.init("Not Signed In", error.message, advice: "Try again.")
+      self.init(localized("Not Signed In"), error.message, advice: localized("Try again."))
     case .network:
-      self.init("No Response From the Server", error.message, advice: error.advice)
+      self.init(localized("No Response From the Server"), error.message, advice: error.advice)
     case .serverError, .unhandledResponse:
-      self.init("The Server Has a Problem", error.message, advice: error.advice)
+      self.init(localized("The Server Has a Problem"), error.message, advice: error.advice)
     case .cancelled, .userCanceled:
       self.init(Self.cancelled, error.message)
     case .serverDeclinedScopes, .serverProtectionPoliciesRequired, .workplaceJoinRequired,
@@ -160,7 +176,7 @@ extension Trouble {
       .authorizationFailed, .interactiveSessionAlreadyRunning, .noAuthenticator, .browserUnavailable,
       .listenerFailed, .invalidState, .invalidResponse, .nonHttpsRedirect, .noBroker,
       .brokerFailed, .cache:
-      self.init("The Request Failed", error.message, advice: error.advice)
+      self.init(localized("The Request Failed"), error.message, advice: error.advice)
     }
   }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GTKSupport
 import KeychainModel
+import Localization
 
 /// One account in the list on the left.
 final class AccountRow: Row {
@@ -24,9 +25,11 @@ final class AccountRow: Row {
   override func show(_ id: String) {
     guard let account = entry(id) else { return }
     let needsSignIn = account.requiredSignIn(at: Date()) != nil
-    let text =
-      (needsSignIn ? "Needs a sign-in · " : "") + account.subtitle
-      + (account.tokens.isEmpty ? " · no tokens" : "")
+    let parts = [
+      needsSignIn ? localized("Needs a sign-in") : nil, account.subtitle,
+      account.tokens.isEmpty ? localized("no tokens") : nil,
+    ]
+    let text = parts.compactMap(\.self).joined(separator: " · ")
     name = "\(account.title), \(text)"
     title.set("label", account.title)
     subtitle.set("label", text)

@@ -1,16 +1,19 @@
+import GTKSupport
+import Localization
+
 /// The window's widgets, as GtkBuilder's XML.
 enum Interface {
   static let window = """
     <interface>
       <menu id="menu">
         <section>
-          <item><attribute name="label">_Add Account…</attribute><attribute name="action">win.add</attribute></item>
-          <item><attribute name="label">_Reload</attribute><attribute name="accel">F5</attribute><attribute name="action">win.refresh</attribute></item>
-          <item><attribute name="label">_Check Setup</attribute><attribute name="action">win.doctor</attribute></item>
+          <item><attribute name="label">\(markup(localized("_Add Account…")))</attribute><attribute name="action">win.add</attribute></item>
+          <item><attribute name="label">\(markup(localized("_Reload")))</attribute><attribute name="accel">F5</attribute><attribute name="action">win.refresh</attribute></item>
+          <item><attribute name="label">\(markup(localized("_Check Setup")))</attribute><attribute name="action">win.doctor</attribute></item>
         </section>
         <section>
-          <item><attribute name="label">_Keyboard Shortcuts</attribute><attribute name="action">win.show-help-overlay</attribute></item>
-          <item><attribute name="label">_About Llavero</attribute><attribute name="action">win.about</attribute></item>
+          <item><attribute name="label">\(markup(localized("_Keyboard Shortcuts")))</attribute><attribute name="action">win.show-help-overlay</attribute></item>
+          <item><attribute name="label">\(markup(localized("_About Llavero")))</attribute><attribute name="action">win.about</attribute></item>
         </section>
       </menu>
       <object class="AdwApplicationWindow" id="window">
@@ -40,8 +43,8 @@ enum Interface {
                             <child type="start">
                               <object class="GtkToggleButton" id="search-button">
                                 <property name="icon-name">system-search-symbolic</property>
-                                <property name="tooltip-text">Search (Ctrl+F)</property>
-                                <accessibility><property name="label">Search</property></accessibility>
+                                <property name="tooltip-text">\(markup(localized("Search (Ctrl+F)")))</property>
+                                <accessibility><property name="label">\(markup(localized("Search")))</property></accessibility>
                               </object>
                             </child>
                             <child type="end">
@@ -49,8 +52,8 @@ enum Interface {
                                 <property name="icon-name">open-menu-symbolic</property>
                                 <property name="menu-model">menu</property>
                                 <property name="primary">1</property>
-                                <property name="tooltip-text">Menu (F10)</property>
-                                <accessibility><property name="label">Menu</property></accessibility>
+                                <property name="tooltip-text">\(markup(localized("Menu (F10)")))</property>
+                                <accessibility><property name="label">\(markup(localized("Menu")))</property></accessibility>
                               </object>
                             </child>
                             \(spinner("sidebar-spinner"))
@@ -64,8 +67,8 @@ enum Interface {
                             <property name="child">
                               <object class="GtkSearchEntry" id="search">
                                 <property name="hexpand">1</property>
-                                <property name="placeholder-text">Name, tenant, app or scope</property>
-                                <accessibility><property name="label">Search accounts and tokens</property></accessibility>
+                                <property name="placeholder-text">\(markup(localized("Name, tenant, app or scope")))</property>
+                                <accessibility><property name="label">\(markup(localized("Search accounts and tokens")))</property></accessibility>
                               </object>
                             </property>
                           </object>
@@ -88,7 +91,7 @@ enum Interface {
                                 <style><class name="group"/></style>
                                 <child>
                                   <object class="GtkLabel">
-                                    <property name="label">_Group</property>
+                                    <property name="label">\(markup(localized("_Group")))</property>
                                     <property name="use-underline">1</property>
                                     <property name="mnemonic-widget">groups</property>
                                     <style><class name="dim-label"/></style>
@@ -102,9 +105,9 @@ enum Interface {
                                 <child>
                                   <object class="GtkButton" id="add">
                                     <property name="icon-name">list-add-symbolic</property>
-                                    <property name="tooltip-text">Add Account (Ctrl+N)</property>
+                                    <property name="tooltip-text">\(markup(localized("Add Account (Ctrl+N)")))</property>
                                     <property name="action-name">win.add</property>
-                                    <accessibility><property name="label">Add Account</property></accessibility>
+                                    <accessibility><property name="label">\(markup(localized("Add Account")))</property></accessibility>
                                   </object>
                                 </child>
                               </object>
@@ -169,8 +172,8 @@ enum Interface {
                             <child type="start">
                               <object class="GtkButton" id="back">
                                 <property name="icon-name">go-previous-symbolic</property>
-                                <property name="tooltip-text">Back (Alt+Left)</property>
-                                <accessibility><property name="label">Back</property></accessibility>
+                                <property name="tooltip-text">\(markup(localized("Back (Alt+Left)")))</property>
+                                <accessibility><property name="label">\(markup(localized("Back")))</property></accessibility>
                               </object>
                             </child>
                             <child type="end">
@@ -181,7 +184,7 @@ enum Interface {
                             </child>
                             <child type="end">
                               <object class="GtkButton" id="sign-in">
-                                <property name="label">Sign _In…</property>
+                                <property name="label">\(markup(localized("Sign _In…")))</property>
                                 <property name="use-underline">1</property>
                                 <property name="visible">0</property>
                                 <style><class name="suggested-action"/></style>
@@ -206,11 +209,11 @@ enum Interface {
                           <object class="AdwStatusPage" id="signed-out">
                             <property name="vexpand">1</property>
                             <property name="icon-name">avatar-default-symbolic</property>
-                            <property name="title">No Tokens</property>
-                            <property name="description">No app has tokens of this account now. It stays in the list, so that apps can offer it at the next sign-in.</property>
+                            <property name="title">\(markup(localized("No Tokens")))</property>
+                            <property name="description">\(markup(localized("No app has tokens of this account now. It stays in the list, so that apps can offer it at the next sign-in.")))</property>
                             <property name="child">
                               <object class="GtkButton" id="sign-in-again">
-                                <property name="label">Sign _In…</property>
+                                <property name="label">\(markup(localized("Sign _In…")))</property>
                                 <property name="use-underline">1</property>
                                 <property name="halign">center</property>
                                 <style><class name="pill"/></style>
@@ -223,7 +226,7 @@ enum Interface {
                           <object class="AdwStatusPage" id="none">
                             <property name="vexpand">1</property>
                             <property name="icon-name">system-users-symbolic</property>
-                            <property name="title">No Account Selected</property>
+                            <property name="title">\(markup(localized("No Account Selected")))</property>
                             <style><class name="compact"/></style>
                           </object>
                         </child>
@@ -232,7 +235,7 @@ enum Interface {
                             <property name="vexpand">1</property>
                             <child>
                               <object class="AdwPreferencesGroup" id="plaintext">
-                                <property name="title">Plaintext Tokens</property>
+                                <property name="title">\(markup(localized("Plaintext Tokens")))</property>
                                 <child>
                                   <object class="GtkListBox" id="plaintext-list">
                                     <property name="selection-mode">none</property>
@@ -260,7 +263,7 @@ enum Interface {
     <child type="end">
       <object class="GtkSpinner" id="\(name)">
         <property name="visible">0</property>
-        <accessibility><property name="label">Working</property></accessibility>
+        <accessibility><property name="label">\(markup(localized("Working")))</property></accessibility>
       </object>
     </child>
     """
@@ -270,8 +273,8 @@ enum Interface {
     <interface>
       <object class="GtkBox" id="banners">
         <property name="orientation">vertical</property>
-        \(banner("trouble", "_Details…", iconButton("trouble-close", "window-close-symbolic", "Close the message")))
-        \(banner("plaintext", "_Review"))
+        \(banner("trouble", markup(localized("_Details…")), iconButton("trouble-close", "window-close-symbolic", markup(localized("Close the message")))))
+        \(banner("plaintext", markup(localized("_Review"))))
       </object>
     </interface>
     """
@@ -353,28 +356,28 @@ enum Interface {
                 \(text("app", "dim-label"))
               </object>
             </child>
-            \(iconButton("renew", "view-refresh-symbolic", "Renew"))
-            \(iconButton("cancel", "process-stop-symbolic", "Cancel"))
-            \(iconButton("reveal", "view-reveal-symbolic", "Reveal"))
-            \(iconButton("copy", "edit-copy-symbolic", "Copy"))
-            \(iconButton("remove", "user-trash-symbolic", "Remove this token"))
+            \(iconButton("renew", "view-refresh-symbolic", markup(localized("Renew"))))
+            \(iconButton("cancel", "process-stop-symbolic", markup(localized("Cancel"))))
+            \(iconButton("reveal", "view-reveal-symbolic", markup(localized("Reveal"))))
+            \(iconButton("copy", "edit-copy-symbolic", markup(localized("Copy"))))
+            \(iconButton("remove", "user-trash-symbolic", markup(localized("Remove this token"))))
           </object>
         </child>
         <child>
           <object class="GtkProgressBar" id="bar">
-            <accessibility><property name="label">Time left</property></accessibility>
+            <accessibility><property name="label">\(markup(localized("Time left")))</property></accessibility>
           </object>
         </child>
         \(text("left", "caption", "numeric"))
         \(text("secret", "monospace", "secret", wrap: "char"))
         <child>
           <object class="GtkExpander" id="expander">
-            <property name="label">Details</property>
-            <accessibility><property name="label">Details</property></accessibility>
+            <property name="label">\(markup(localized("Details")))</property>
+            <accessibility><property name="label">\(markup(localized("Details")))</property></accessibility>
             <child>
               <object class="GtkListBox" id="details">
                 <property name="selection-mode">none</property>
-                <accessibility><property name="label">Details</property></accessibility>
+                <accessibility><property name="label">\(markup(localized("Details")))</property></accessibility>
                 <style><class name="details"/></style>
               </object>
             </child>
@@ -401,7 +404,7 @@ enum Interface {
                 \(text("value"))
               </object>
             </child>
-            \(iconButton("copy", "edit-copy-symbolic", "Copy"))
+            \(iconButton("copy", "edit-copy-symbolic", markup(localized("Copy"))))
           </object>
         </property>
       </object>
@@ -433,7 +436,7 @@ enum Interface {
   static let signIn = """
     <interface>
       <object class="AdwWindow" id="sign-in">
-        <property name="title">Sign In</property>
+        <property name="title">\(markup(localized("Sign In")))</property>
         <property name="modal">1</property>
         <property name="default-width">420</property>
         <property name="default-height">520</property>
@@ -466,8 +469,8 @@ enum Interface {
                               <object class="GtkBox" id="client-form">
                                 <property name="orientation">vertical</property>
                                 <property name="spacing">6</property>
-                                \(entry("client", "_Client ID"))
-                                \(entry("tenant", "_Tenant, if the app has only one"))
+                                \(entry("client", markup(localized("_Client ID"))))
+                                \(entry("tenant", markup(localized("_Tenant, if the app has only one"))))
                                 \(text("client-help"))
                               </object>
                             </child>
@@ -487,7 +490,7 @@ enum Interface {
                               <object class="GtkSpinner">
                                 <property name="spinning">1</property>
                                 <property name="height-request">32</property>
-                                <accessibility><property name="label">Waiting</property></accessibility>
+                                <accessibility><property name="label">\(markup(localized("Waiting")))</property></accessibility>
                               </object>
                             </child>
                             \(pill("cancel"))
@@ -558,9 +561,9 @@ enum Interface {
         <property name="modal">1</property>
         <property name="application-name">Llavero</property>
         <property name="application-icon">org.llavero.Llavero</property>
-        <property name="developer-name">The Llavero contributors</property>
+        <property name="developer-name">\(markup(localized("The Llavero contributors")))</property>
         <property name="license-type">mit-x11</property>
-        <property name="comments">Shows the accounts and tokens that apps keep in Microsoft's unified token cache.</property>
+        <property name="comments">\(markup(localized("Shows the accounts and tokens that apps keep in Microsoft’s unified token cache.")))</property>
       </object>
     </interface>
     """
@@ -575,14 +578,14 @@ enum Interface {
             <child>
               <object class="GtkShortcutsGroup">
                 <property name="title">Llavero</property>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Add an account</property><property name="accelerator">&lt;Control&gt;n</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Search</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Reload</property><property name="accelerator">F5</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Sign out or remove the account</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Back</property><property name="accelerator">&lt;Alt&gt;Left</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Menu</property><property name="accelerator">F10</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Keyboard shortcuts</property><property name="accelerator">&lt;Control&gt;question</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">Quit</property><property name="accelerator">&lt;Control&gt;q</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Add an account")))</property><property name="accelerator">&lt;Control&gt;n</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Search")))</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Reload")))</property><property name="accelerator">F5</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Sign out or remove the account")))</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Back")))</property><property name="accelerator">&lt;Alt&gt;Left</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Menu")))</property><property name="accelerator">F10</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Keyboard shortcuts")))</property><property name="accelerator">&lt;Control&gt;question</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Quit")))</property><property name="accelerator">&lt;Control&gt;q</property></object></child>
               </object>
             </child>
           </object>

@@ -1,6 +1,7 @@
 import Configuration
 import GTKSupport
 public import KeychainModel
+import Localization
 import SecretService
 
 extension KeychainWindow {
@@ -13,11 +14,11 @@ extension KeychainWindow {
     guard let window = shown else { return nil }
     let entry = PasswordEntry(question.subject)
     let response = await MessageDialog.show(
-      "Unlock the Store?",
+      localized("Unlock the Store?"),
       wasWrong
-        ? "\(question.subject) is wrong. Enter it again."
-        : "\(question.subject) opens this store: \(window.keychain.storeName).",
-      responses: [.init("unlock", "_Unlock", .suggested)], over: window.widget, entry: entry)
+        ? localized("%s is wrong. Enter it again.", question.subject)
+        : localized("%s opens this store: %s.", question.subject, window.keychain.storeName),
+      responses: [.init("unlock", localized("_Unlock"), .suggested)], over: window.widget, entry: entry)
     return response == "unlock" ? SecretBytes(copying: Array(entry.text.utf8)) : nil
   }
 }

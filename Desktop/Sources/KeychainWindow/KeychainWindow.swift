@@ -2,6 +2,7 @@ import Configuration
 import FoundationEssentials
 public import GTKSupport
 public import KeychainModel
+import Localization
 import TokenCache
 
 /// The window: groups and accounts on the left, the tokens of one account on the right.
@@ -74,14 +75,14 @@ public final class KeychainWindow {
     builder = Builder(Interface.window)
     widget = Window(application, builder, "window")
     clipboard = Clipboard(of: widget)
-    groupChoice = DropDown(builder.widget("groups"), name: "Group")
-    filterChoice = DropDown(builder.widget("filter"), name: "Show")
+    groupChoice = DropDown(builder.widget("groups"), name: localized("Group"))
+    filterChoice = DropDown(builder.widget("filter"), name: localized("Show"))
     filterChoice.items = Search.Filter.allCases.map(Self.label)
     filterChoice.selected = Self.label(of: .all)
     widget.loadStyle(Interface.style)
     builder.widget("accounts-scroll").set("child", accounts)
     accounts.addStyle("navigation-sidebar")
-    accounts.setAccessibleName("Accounts")
+    accounts.setAccessibleName(localized("Accounts"))
     builder.widget("tokens").set("child", tokens.list)
     builder.widget("store").set("subtitle", keychain.storeName)
     bannerBuilder.widget("banners").mendMnemonicNames()
@@ -268,8 +269,10 @@ extension KeychainWindow {
         let text = builder.widget("search").text(of: "text")
         let isFiltered = filterChoice.selected != Self.label(of: .all)
         let reason =
-          isFiltered ? "No account or token matches the search." : "No account or token has “\(text)”."
-        showStatus("edit-find-symbolic", Trouble("No Results", reason))
+          isFiltered
+          ? localized("No account or token matches the search.")
+          : localized("No account or token has “%s”.", text)
+        showStatus("edit-find-symbolic", Trouble(localized("No Results"), reason))
       } else {
         showState()
       }
@@ -292,7 +295,7 @@ extension KeychainWindow {
         ? "system-users-symbolic" : "dialog-warning-symbolic"
       showStatus(icon, emptyGroup.reason, groups: emptyGroup.groupsWithAccounts)
     } else {
-      showStatus("content-loading-symbolic", Trouble("Reading…", ""))
+      showStatus("content-loading-symbolic", Trouble(localized("Reading…"), ""))
     }
   }
 
@@ -312,12 +315,12 @@ extension KeychainWindow {
     let account = isPlaintextShown ? nil : selectedAccount
     tokens.show(account, search)
     let title = builder.widget("title")
-    title.set("title", isPlaintextShown ? "Plaintext Tokens" : account?.title ?? "")
+    title.set("title", isPlaintextShown ? localized("Plaintext Tokens") : account?.title ?? "")
     title.set("subtitle", account?.subtitle ?? "")
     let signOut = builder.widget("sign-out")
     signOut.isVisible = account?.canBeRemoved ?? false
-    let action = account?.clientIDs.isEmpty == false ? "Sign Out…" : "Remove…"
-    signOut.set("tooltip-text", "\(action) (Ctrl+Delete)")
+    let action = account?.clientIDs.isEmpty == false ? localized("Sign Out…") : localized("Remove…")
+    signOut.set("tooltip-text", localized("%s (Ctrl+Delete)", action))
     signOut.setAccessibleName(action)
     builder.widget("sign-in").isVisible = account?.requiredSignIn(at: Date()) != nil
     let page = account.map { $0.tokens.isEmpty ? "signed-out" : "account-scroll" } ?? "none"
@@ -355,32 +358,38 @@ extension KeychainWindow {
   private func showBanners() {
     let troubles = barTroubles
     if let first = troubles.first {
-      let more = troubles.count > 1 ? " (and \(troubles.count - 1) more)" : ""
-      bannerBuilder.widget("trouble-text").set("label", first.title + more)
+      let more = troubles.count - 1
+      bannerBuilder.widget("trouble-text").set(
+        "label",
+        more == 0
+          ? first.title : localized("%s (and %d more)", "%s (and %d more)", count: more, first.title, more))
       bannerBuilder.widget("trouble-button").setAccessibleDescription("\(first.title). \(first)")
     }
     bannerBuilder.widget("trouble-close").isVisible = actionError != nil
     bannerBuilder.widget("trouble-bar").isVisible = !troubles.isEmpty
     let count = plaintext.caches.count
     bannerBuilder.widget("plaintext-text").set(
-      "label", "Plaintext tokens of other programs (\(count) file\(count == 1 ? "" : "s"))")
+      "label",
+      localized(
+        "Plaintext tokens of other programs (%d file)", "Plaintext tokens of other programs (%d files)",
+        count: count, count))
     bannerBuilder.widget("plaintext-bar").isVisible = count > 0 && !isPlaintextShown
   }
 
   private static func label(of filter: Search.Filter) -> String {
     switch filter {
-    case .all: "All"
-    case .expired: "Expired"
-    case .needsSignIn: "Needs a sign-in"
+    case .all: localized("All")
+    case .expired: localized("Expired")
+    case .needsSignIn: localized("Needs a sign-in")
     }
   }
 
   private static func label(of help: Trouble.Help) -> String {
     switch help {
-    case .unlock: "_Unlock"
-    case .doctor: "_Check Setup"
-    case .removeDamaged: "_Remove…"
-    case .signIn: "_Sign In…"
+    case .unlock: localized("_Unlock")
+    case .doctor: localized("_Check Setup")
+    case .removeDamaged: localized("_Remove…")
+    case .signIn: localized("_Sign In…")
     }
   }
 }
@@ -515,23 +524,30 @@ extension KeychainWindow {
   private func signOut() {
     guard let account = selectedAccount, account.canBeRemoved else { return }
     let (clients, apps) = (account.clientIDs, account.apps)
-    let names = apps.count > 3 ? "\(apps.count) apps" : apps.joined(separator: ", ")
-    let signOut = "Signing out removes the tokens of \(names) from the group \(group.name)."
-    let remove = "Removing the account also removes it from the list, for all apps of the group."
-    let end = "You stay signed in in the browser, and the server revokes no token."
+    let signOut =
+      apps.count > 3
+      ? localized(
+        "Signing out removes the tokens of %d app from the group %s.",
+        "Signing out removes the tokens of %d apps from the group %s.", count: apps.count, apps.count,
+        group.name)
+      : localized(
+        "Signing out removes the tokens of %s from the group %s.", apps.joined(separator: ", "), group.name)
+    let remove = localized("Removing the account also removes it from the list, for all apps of the group.")
+    let end = localized("You stay signed in in the browser, and the server revokes no token.")
     Task {
       let response = await MessageDialog.show(
-        clients.isEmpty ? "Remove \(account.title)?" : "Sign Out \(account.title)?",
+        clients.isEmpty
+          ? localized("Remove %s?", account.title) : localized("Sign Out %s?", account.title),
         (clients.isEmpty ? [remove, end] : [signOut, remove, end]).joined(separator: "\n\n"),
-        responses: [.init("remove", "_Remove Account", .destructive)]
-          + (clients.isEmpty ? [] : [.init("sign-out", "_Sign Out")]), over: widget)
+        responses: [.init("remove", localized("_Remove Account"), .destructive)]
+          + (clients.isEmpty ? [] : [.init("sign-out", localized("_Sign Out"))]), over: widget)
       switch response {
       case "sign-out":
-        finishing("Signed out \(account.title).") { keychain, group throws(Trouble) in
+        finishing(localized("Signed out %s.", account.title)) { keychain, group throws(Trouble) in
           try await keychain.signOut(account, of: clients, in: group)
         }
       case "remove":
-        finishing("Removed \(account.title).") { keychain, group throws(Trouble) in
+        finishing(localized("Removed %s.", account.title)) { keychain, group throws(Trouble) in
           try await keychain.remove(account, in: group)
         }
       default: break
@@ -572,19 +588,25 @@ extension KeychainWindow {
         if asked.isEmpty {
           // The group may be locked by now.
           if listing == nil, let obstacle { return report(obstacle) }
-          return announce("Nothing is unreadable any more.")
+          return announce(localized("Nothing is unreadable any more."))
         }
-        let more = asked.count > 5 ? ["The same is done with \(asked.count - 5) more."] : []
+        let rest = asked.count - 5
+        let more =
+          rest > 0
+          ? [
+            localized(
+              "The same is done with %d more.", "The same is done with %d more.", count: rest, rest)
+          ] : []
         let response = await MessageDialog.show(
-          "Remove Unreadable Entries?",
-          (asked.prefix(5) + more + ["This cannot be undone. Readable entries are kept."])
+          localized("Remove Unreadable Entries?"),
+          (asked.prefix(5) + more + [localized("This cannot be undone. Readable entries are kept.")])
             .joined(separator: "\n\n"),
-          responses: [.init("remove", "_Remove", .destructive)], over: widget)
+          responses: [.init("remove", localized("_Remove"), .destructive)], over: widget)
         guard response == "remove" else { return }
         // More may have become unreadable, of which the question says nothing.
         await load()
       } while damage != asked
-      finishing("Removed unreadable entries.") { keychain, group throws(Trouble) in
+      finishing(localized("Removed unreadable entries.")) { keychain, group throws(Trouble) in
         try await keychain.removeDamaged(in: group)
       }
     }
@@ -595,9 +617,13 @@ extension KeychainWindow {
     guard let listing else { return obstacle?.help == .removeDamaged ? [obstacle?.message ?? ""] : [] }
     return listing.damage.map { part in
       let modified = part.modified.map { dateText($0.timeIntervalSince1970) } ?? ""
-      let date = modified.isEmpty ? "" : ", last written on \(modified)"
-      return
-        "\(part.name)\(date), \(part.isRemoved ? "will be removed" : "will count as the current version")."
+      return switch (modified.isEmpty, part.isRemoved) {
+      case (false, true): localized("%s, last written on %s, will be removed.", part.name, modified)
+      case (false, false):
+        localized("%s, last written on %s, will count as the current version.", part.name, modified)
+      case (true, true): localized("%s: will be removed.", part.name)
+      case (true, false): localized("%s: will count as the current version.", part.name)
+      }
     }
   }
 
@@ -618,8 +644,8 @@ extension KeychainWindow {
             .joined(separator: "\n")
         }
         showText(
-          findings.isEmpty ? "No Problems Found" : "Results",
-          lines.isEmpty ? "“llavero doctor” found no problems." : lines.joined(separator: "\n\n"))
+          findings.isEmpty ? localized("No Problems Found") : localized("Results"),
+          lines.isEmpty ? localized("“llavero doctor” found no problems.") : lines.joined(separator: "\n\n"))
       } catch {
         report(error)
       }
@@ -630,9 +656,11 @@ extension KeychainWindow {
   private func showText(_ heading: String, _ text: String, _ help: Trouble.Help? = nil) {
     Task {
       let buttons =
-        [MessageDialog.Response("copy", "C_opy")]
+        [MessageDialog.Response("copy", localized("C_opy"))]
         + (help.map { [MessageDialog.Response("help", Self.label(of: $0), .suggested)] } ?? [])
-      switch await MessageDialog.show(heading, text, responses: buttons, over: widget, dismissal: "_Close") {
+      switch await MessageDialog.show(
+        heading, text, responses: buttons, over: widget, dismissal: localized("_Close"))
+      {
       case "copy": clipboard.copy("\(heading)\n\n\(text)\n")
       case "help": self.help(help)
       default: break

@@ -1,5 +1,6 @@
 import GTKSupport
 import KeychainModel
+import Localization
 import TokenCache
 
 /// The plaintext caches of other programs.
@@ -14,9 +15,10 @@ final class PlaintextPage {
     self.window = window
     group.set(
       "description",
-      "Other programs keep these tokens in files that all your programs can read. Moving imports them into a group of "
-        + "the \(window.keychain.storePlace.lowercased()), and removes the file. Each entry describes what its programs do afterwards."
-    )
+      localized(
+        "Other programs keep these tokens in files that all your programs can read. Moving imports them into the "
+          + "group that is shown, and removes the file. Each entry describes what its programs do afterwards."
+      ))
   }
 
   func show(_ caches: [PlaintextCache]) {
@@ -27,12 +29,16 @@ final class PlaintextPage {
 
   private func row(_ cache: PlaintextCache) -> Widget {
     let builder = Builder(Interface.plaintextRow)
-    let count = cache.recordCount.map { "\($0) record\($0 == 1 ? "" : "s")" } ?? "cannot be read"
-    let lines = ["\(cache.path): \(count)."] + cache.findings + [cache.afterRemoval].compactMap(\.self)
+    let contents =
+      cache.recordCount.map {
+        localized("%s: %d record.", "%s: %d records.", count: $0, cache.path, $0)
+      } ?? localized("%s: cannot be read.", cache.path)
+    let lines = [contents] + cache.findings + [cache.afterRemoval].compactMap(\.self)
     builder.widget("users").set("label", cache.users)
     builder.widget("about").set("label", lines.joined(separator: "\n"))
     let button = builder.widget("adopt")
-    button.setMnemonicLabel("_Move to \(window.keychain.storePlace)…")
+    button.setMnemonicLabel(
+      window.keychain.isKeyring ? localized("_Move to Keyring…") : localized("_Move to Store…"))
     button.isSensitive = cache.recordCount != nil
     button.connect("clicked") { [weak self] in self?.adopt(cache) }
     return builder.widget("row")
@@ -40,21 +46,46 @@ final class PlaintextPage {
 
   private func adopt(_ cache: PlaintextCache) {
     Task {
-      let outcome = cache.isOnlyEmptied ? "emptied" : "removed"
+      let (group, path) = (window.group.name, cache.path)
       let body =
-        "Moving imports the tokens into the group \(window.group.name). \(cache.path) is then overwritten and \(outcome); "
-        + "copies of it in backups may remain."
+        cache.isOnlyEmptied
+        ? localized(
+          "Moving imports the tokens into the group %s. %s is then overwritten and emptied; copies of it in backups "
+            + "may remain.", group, path)
+        : localized(
+          "Moving imports the tokens into the group %s. %s is then overwritten and removed; copies of it in backups "
+            + "may remain.", group, path)
       let response = await MessageDialog.show(
-        "Move These Tokens to the \(window.keychain.storePlace)?", body,
-        responses: [.init("keep", "Import and _Keep the File"), .init("move", "_Move", .destructive)],
+        window.keychain.isKeyring
+          ? localized("Move These Tokens to the Keyring?") : localized("Move These Tokens to the Store?"),
+        body,
+        responses: [
+          .init("keep", localized("Import and _Keep the File")),
+          .init("move", localized("_Move"), .destructive),
+        ],
         over: window.widget)
       guard response != MessageDialog.cancelled else { return }
       window.finishing(asking: true) { [window] in
         do throws(Trouble) {
           let adoption = try await window.keychain.adopt(
             cache, into: window.group, removing: response == "move")
-          let end = adoption.isRemoved ? "and \(outcome) the file" : "and kept the file"
-          window.announce("Imported \(adoption.saved) records \(end).")
+          let count = adoption.saved
+          if !adoption.isRemoved {
+            window.announce(
+              localized(
+                "Imported %d record and kept the file.", "Imported %d records and kept the file.",
+                count: count, count))
+          } else if cache.isOnlyEmptied {
+            window.announce(
+              localized(
+                "Imported %d record and emptied the file.", "Imported %d records and emptied the file.",
+                count: count, count))
+          } else {
+            window.announce(
+              localized(
+                "Imported %d record and removed the file.", "Imported %d records and removed the file.",
+                count: count, count))
+          }
         } catch {
           window.report(error)
         }

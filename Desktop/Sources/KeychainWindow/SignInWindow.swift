@@ -2,6 +2,7 @@ import Configuration
 import FoundationEssentials
 import GTKSupport
 import KeychainModel
+import Localization
 import TokenCache
 
 /// Signs an account in, in the browser or with a code.
@@ -29,24 +30,25 @@ final class SignInWindow {
     let keychain = parent.keychain
     asksForClient = request.clientID == nil && keychain.clientID == nil
     window = Window(builder, "sign-in", over: parent.widget)
-    setText("heading", request.accountName.map { "Sign In \($0)" } ?? "Add an Account")
-    let place = "the group \(group.name) of the \(keychain.storePlace.lowercased())"
+    setText("heading", request.accountName.map { localized("Sign In %s", $0) } ?? localized("Add an Account"))
     setText(
       "about",
-      request.app.map { "\($0) gets new tokens. They are stored in \(place)." }
-        ?? "The tokens are stored in \(place).")
+      request.app.map { localized("%s gets new tokens. They are stored in the group %s.", $0, group.name) }
+        ?? localized("The tokens are stored in the group %s.", group.name))
     setMarkup(
       "client-help",
-      "Register an app in the \(Self.link("https://entra.microsoft.com", "Microsoft Entra admin center")), with the redirect "
-        + "URI http://localhost for desktop applications. Llavero’s article “Getting started” has the steps.")
+      localized(
+        "Register an app in the %s, with the redirect URI http://localhost for desktop applications. Llavero’s article "
+          + "“Getting started” has the steps.",
+        Self.link("https://entra.microsoft.com", localized("Microsoft Entra admin center"))))
     builder.widget("client-form").isVisible = asksForClient
     builder.widget("client").set("text", parent.listing?.ownClientID ?? "")
     builder.widget("tenant").set("text", keychain.tenant ?? "")
     builder.widget("code").isVisible = keychain.supportsDeviceCodes
-    connect("browser", "Use the _Browser") { $0.begin(.browser) }
-    connect("code", "Use a _Device Code") { $0.begin(.deviceCode) }
+    connect("browser", localized("Use the _Browser")) { $0.begin(.browser) }
+    connect("code", localized("Use a _Device Code")) { $0.begin(.deviceCode) }
     connect("copy") { $0.copy() }
-    connect("cancel", "_Cancel") { $0.cancel() }
+    connect("cancel", localized("_Cancel")) { $0.cancel() }
     window.onEscape { [weak self] in self?.leave() }
     window.onCloseRequest { [weak self] in
       self?.signIn?.cancel()
@@ -66,13 +68,13 @@ final class SignInWindow {
       request.clientID = builder.widget("client").text(of: "text")
       request.tenant = builder.widget("tenant").text(of: "text")
     }
-    showStep("Preparing the sign-in…")
+    showStep(localized("Preparing the sign-in…"))
     let (keychain, group) = (parent.keychain, group)
     let show: @Sendable (SignInStep) async -> Void = { [weak self] in await self?.show($0) }
     signIn = parent.finishing { [parent, weak self] in
       do throws(Trouble) {
         let account = try await keychain.signIn(request, by: method, into: group, showing: show)
-        parent.announce("Signed in as \(account.name).")
+        parent.announce(localized("Signed in as %s.", account.name))
         parent.reload(showing: account.id)
         self?.window.close()
       } catch {
@@ -94,7 +96,7 @@ final class SignInWindow {
 
   private func copy() {
     parent.clipboard.copy(copied)
-    builder.widget("copy").setMnemonicLabel("Copied")
+    builder.widget("copy").setMnemonicLabel(localized("Copied"))
   }
 
   private func showChoice(_ trouble: Trouble? = nil) {
@@ -112,13 +114,15 @@ final class SignInWindow {
     switch step {
     case .page(let address):
       showStep(
-        "Sign in in the browser that opens. If none does, copy the address of the page, and open it yourself.",
-        copying: address.absoluteString, as: "Copy the _Address")
+        localized(
+          "Sign in in the browser that opens. If none does, copy the address of the page, and open it yourself."
+        ),
+        copying: address.absoluteString, as: localized("Copy the _Address"))
     case .code(let code, let page, let end):
       showStep(
-        "Open this page on any device, and enter the code. It is valid until "
-          + "\(dateText(end.timeIntervalSince1970)).",
-        copying: code, as: "C_opy the Code")
+        localized(
+          "Open this page on any device, and enter the code. It is valid until %s.",
+          dateText(end.timeIntervalSince1970)), copying: code, as: localized("C_opy the Code"))
       setMarkup("page", Self.link(page.absoluteString, printable(page.absoluteString)))
       setText("user-code", code)
     }

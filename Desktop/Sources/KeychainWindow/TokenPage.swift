@@ -1,5 +1,6 @@
 import GTKSupport
 import KeychainModel
+import Localization
 import TokenCache
 
 /// The tokens of one account, with their actions.
@@ -36,7 +37,7 @@ final class TokenPage {
     self.window = window
     self.clipboard = clipboard
     list.addStyle("tokens")
-    list.setAccessibleName("Tokens")
+    list.setAccessibleName(localized("Tokens"))
   }
 
   /// Shows those tokens of an account that a search finds.
@@ -75,14 +76,14 @@ final class TokenPage {
   func copy(_ token: TokenEntry) {
     withSecret(of: token) { secret in
       self.clipboard.copy(secret: secret, for: Self.exposure)
-      self.window.announce("Copied. The clipboard is cleared in 30 seconds.")
+      self.window.announce(localized("Copied. The clipboard is cleared in 30 seconds."))
     }
   }
 
   /// Copies what is not secret.
   func copy(_ detail: String) {
     clipboard.copy(detail)
-    window.announce("Copied.")
+    window.announce(localized("Copied."))
   }
 
   func renew(_ token: TokenEntry) {
@@ -90,7 +91,7 @@ final class TokenPage {
     states[place, default: State()].renewal = window.finishing { [window] in
       do throws(Trouble) {
         try await window.keychain.renew(token, in: place.group)
-        window.announce("Renewed.")
+        window.announce(localized("Renewed."))
       } catch {
         window.report(error)
       }
@@ -106,9 +107,11 @@ final class TokenPage {
   func remove(_ token: TokenEntry) {
     Task {
       let response = await MessageDialog.show(
-        "Remove This Token?",
-        "The \(token.kind.lowercased()) is removed from the group \(window.group.name), and the server does not revoke it.",
-        responses: [.init("remove", "_Remove", .destructive)], over: window.widget)
+        localized("Remove This Token?"),
+        localized(
+          "%s: this token is removed from the group %s, and the server does not revoke it.", token.title,
+          window.group.name),
+        responses: [.init("remove", localized("_Remove"), .destructive)], over: window.widget)
       guard response == "remove" else { return }
       window.finishing(nil) { keychain, group throws(Trouble) in
         try await keychain.remove(token, in: group)

@@ -2,6 +2,7 @@ import Configuration
 import FoundationEssentials
 import GTKSupport
 import KeychainModel
+import Localization
 
 /// One token of an account.
 final class TokenRow: Row {
@@ -37,12 +38,12 @@ final class TokenRow: Row {
     bar.set("fraction", left?.fraction ?? 0)
     bar.setStyle("low", (left?.fraction ?? 1) < 0.15)
     builder.widget("left").setStyle("warning", left?.isExpired == true)
-    let status = state.isRenewing ? "Renewing…" : token.renewal(at: now)
+    let status = state.isRenewing ? localized("Renewing…") : token.renewal(at: now)
     setText("left", [left?.text, status].compactMap(\.self).joined(separator: " · "))
     builder.widget("renew").isVisible = token.isRenewable && !state.isRenewing
     builder.widget("cancel").isVisible = state.isRenewing
     let reveal = builder.widget("reveal")
-    let action = state.secret == nil ? "Reveal" : "Hide"
+    let action = state.secret == nil ? localized("Reveal") : localized("Hide")
     reveal.set("icon-name", state.secret == nil ? "view-reveal-symbolic" : "view-conceal-symbolic")
     reveal.set("tooltip-text", action)
     reveal.setAccessibleName(action)
@@ -53,7 +54,7 @@ final class TokenRow: Row {
   /// In a closed expander nothing is visible: Tab would move the focus there with GTK 4.8, and stay.
   private func showDetails() {
     let isOpen = builder.widget("expander").flag(of: "expanded")
-    let expiry = token?.expiresOn.map { [("Expires", dateText($0.timeIntervalSince1970))] } ?? []
+    let expiry = token?.expiresOn.map { [(localized("Expires"), dateText($0.timeIntervalSince1970))] } ?? []
     let wanted = isOpen ? expiry + (token?.details ?? []) : []
     guard !wanted.elementsEqual(shownDetails, by: ==) else { return }
     shownDetails = wanted
@@ -65,7 +66,7 @@ final class TokenRow: Row {
     builder.widget("name").set("label", name)
     builder.widget("value").set("label", value)
     let copy = builder.widget("copy")
-    copy.setAccessibleName("Copy \(name)")
+    copy.setAccessibleName(localized("Copy %s", name))
     copy.connect("clicked") { [weak page] in page?.copy(value) }
     return builder.widget("row")
   }

@@ -4,6 +4,7 @@ import Glibc
 import IdentityClient
 import KeychainModel
 import KeychainWindow
+import Localization
 
 /// A window on the keychain groups of Llavero.
 @main
@@ -12,6 +13,7 @@ struct LlaveroDesktop {
   static func main() {
     preventCrashFiles()
     answerArguments()
+    bindCatalogues()
     let environment = ProcessInfo.processInfo.environment
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)

@@ -1,4 +1,5 @@
 import CGTK
+import Localization
 
 /// A dialog over a window, with a button for each response.
 public enum MessageDialog {
@@ -31,13 +32,13 @@ public enum MessageDialog {
   ///   - body: The consequences. It scrolls where the screen is too small for it.
   ///   - responses: The buttons, besides "Cancel", which comes first.
   ///   - window: The window below it.
-  ///   - dismissal: The first button's text.
+  ///   - dismissal: The first button's text (default: "Cancel").
   ///   - entry: A line below the text, without which the suggested response cannot be given.
   /// - Returns: The id of the response, or ``cancelled``.
   @MainActor
   public static func show(
     _ heading: String, _ body: String, responses: [Response], over window: Widget,
-    dismissal: String = "_Cancel", entry: PasswordEntry? = nil
+    dismissal: String? = nil, entry: PasswordEntry? = nil
   ) async -> String {
     let dialog = Widget(retaining: UnsafeMutableRawPointer(adw_message_dialog_new(window.cast(), nil, nil)))
     dialog.setAccessibleName(heading)
@@ -49,7 +50,7 @@ public enum MessageDialog {
     let scroll = ScrolledWindow(text)
     scroll.scrollsVerticallyOnly()
     dialog.set("extra-child", scroll)
-    let responses = [Response(cancelled, dismissal)] + responses
+    let responses = [Response(cancelled, dismissal ?? localized("_Cancel"))] + responses
     for response in responses {
       adw_message_dialog_add_response(dialog.cast(), response.id, response.label)
       let appearance =

@@ -1,4 +1,5 @@
 import CGTK
+import Localization
 
 extension Widget {
   /// Shows a message for some seconds, over an `AdwToastOverlay`, with the role of an alert.
@@ -34,7 +35,7 @@ extension Widget {
       if g_type_check_instance_is_a(child.cast(), gtk_button_get_type()) != 0,
         child.text(of: "icon-name") == "window-close-symbolic"
       {
-        child.setAccessibleName("Dismiss")
+        child.setAccessibleName(localized("Dismiss"))
       }
     }
   }
