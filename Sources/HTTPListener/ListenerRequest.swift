@@ -12,6 +12,8 @@ package struct ListenerRequest: Sendable {
   package var query: String?
   /// The header fields by their names in lower case; a field that came twice has both values.
   package var fields: [String: String] = [:]
+  /// What `Accept-Language` names, the preferred ones first, such as `pt-BR`.
+  package var languages: [String] = []
   /// `nil` when it is larger than the listener's limit.
   package var body: [UInt8]?
 
@@ -49,6 +51,16 @@ extension ListenerRequest {
       guard let name, let value else { continue }
       let (key, text) = (String(cString: name).lowercased(), String(cString: value))
       fields[key] = fields[key].map { "\($0), \(text)" } ?? text
+    }
+    guard let accepted = fields["accept-language"] else { return }
+    let list = soup_header_parse_quality_list(accepted, nil)
+    defer { soup_header_free_list(list) }
+    var next = list
+    while let item = next {
+      if let language = item.pointee.data {
+        languages.append(String(cString: language.assumingMemoryBound(to: CChar.self)))
+      }
+      next = item.pointee.next
     }
   }
 }

@@ -221,6 +221,24 @@ struct LoopbackListenerTests {
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
   }
 
+  @Test(
+    arguments: [
+      ("", "en", "There is nothing here."), ("Accept-Language: *\n", "en", "There is nothing here."),
+      ("Accept-Language: de-AT,de;q=0.9,en;q=0.5\n", "de", "Hier ist nichts."),
+      ("Accept-Language: en;q=0.5, pt-BR\n", "pt", "Não há nada aqui."),
+      ("Accept-Language: it, FR;q=0.3\n", "fr", "Il n’y a rien ici."),
+      ("Accept-Language: it\nAccept-Language: es-419;q=0.7\n", "es", "Aquí no hay nada."),
+      ("Accept-Language: de;q=0, it\n", "en", "There is nothing here."),
+      ("Accept-Language: ;q=, ,=,de;q=x\n", "en", "There is nothing here."),
+    ])
+  func `A page is in the language that the browser prefers`(
+    _ fields: String, _ language: String, _ text: String
+  ) async throws {
+    let page = await send(get("/other", fields: fields), to: listener.port)
+    #expect(page.contains("<html lang=\"\(language)\">"))
+    #expect(page.contains("<p>\(text)</p>"))
+  }
+
   @Test func `Every answer forbids keeping and embedding`() async throws {
     for request in [answerForm, answerForm, get(), "nonsense\n\n"] {
       expectSafeFields(await send(request, to: listener.port))

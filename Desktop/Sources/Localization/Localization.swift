@@ -30,7 +30,8 @@ public func localized(_ text: String, _ arguments: any CustomStringConvertible..
 }
 
 private func translation(of text: String) -> String {
-  dgettext(domain, text).map { String(cString: $0) } ?? text
+  // It returns its argument where there is no translation.
+  text.withCString { argument in dgettext(domain, argument).map { String(cString: $0) } } ?? text
 }
 
 /// A text about a number of things, in the language of the desktop.
@@ -44,8 +45,12 @@ private func translation(of text: String) -> String {
 public func localized(
   _ one: String, _ several: String, count: Int, _ arguments: any CustomStringConvertible...
 ) -> String {
-  let found = dngettext(domain, one, several, UInt(count.magnitude))
-  return filled(found.map { String(cString: $0) } ?? (count == 1 ? one : several), arguments)
+  let text = one.withCString { one in
+    several.withCString { several in
+      dngettext(domain, one, several, UInt(count.magnitude)).map { String(cString: $0) }
+    }
+  }
+  return filled(text ?? several, arguments)
 }
 
 /// A sentence of Llavero's libraries in the language of the desktop.
@@ -58,7 +63,7 @@ public func translated(_ sentence: String) -> String {
 }
 
 /// Puts arguments into a text. A placeholder without its argument stays.
-private func filled(_ text: String, _ arguments: [any CustomStringConvertible]) -> String {
+func filled(_ text: String, _ arguments: [any CustomStringConvertible]) -> String {
   guard !arguments.isEmpty else { return text }
   var next = 0
   return text.replacing(/%(?:([0-9]+)\$)?([sd%])/) { match in

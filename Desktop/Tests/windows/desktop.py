@@ -18,6 +18,8 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, Gio, GLib
 
 PROGRAMS = os.environ["DESKTOP_BIN"]
+# With the translations, which Desktop/run-tests compiles.
+SHARE = os.path.realpath(f"{PROGRAMS}/../share")
 # For what hangs, not for what is slow.
 TIMEOUT = 180
 SCREEN = (1280, 1024)

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from desktop import Desktop, Program, key, lock_keyring, stopped_keyring, type_text, unlock_keyring, wait
+from desktop import SHARE, Desktop, Program, key, lock_keyring, stopped_keyring, type_text, unlock_keyring, wait
 from peers import ALICE, GROUP, Lab, check, finish, keyring_process, llavero, log_in
 from sample_groups import (CLIENTS, DATA, HOST, PEOPLE, SCOPES, TENANT, cache, empty_bus, etcd, group, keychain,
                            make_unreadable, passphrase_store, plaintext_cache, secret)
@@ -539,12 +539,12 @@ def unavailable(desktop):
 
 
 def metadata():
-    with open(f"{DATA}/org.llavero.Llavero.metainfo.xml") as file:
+    with open(f"{SHARE}/org.llavero.Llavero.metainfo.xml") as file:
         text = file.read().replace("@HOMEPAGE@", "https://example.com")
     pictures = re.findall("/([^/]+)</image>", text)
     documentation = os.listdir(f"{DATA}/../../Documentation/Llavero.docc")
     check("the metadata's pictures are those of the documentation", pictures and set(pictures) <= set(documentation), pictures)
-    for command in [["desktop-file-validate", f"{DATA}/org.llavero.Llavero.desktop"],
+    for command in [["desktop-file-validate", f"{SHARE}/org.llavero.Llavero.desktop"],
                     ["appstreamcli", "validate", "--no-net", "/dev/stdin"]]:
         run = subprocess.run(command, input=text, capture_output=True, text=True)
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)

@@ -98,25 +98,24 @@ package final class LoopbackListener: @unchecked Sendable {
   private func handle(_ exchange: ListenerExchange) {
     if case .user(let user) = exchange.user, user != geteuid(), user != 0 {
       // It spends nothing and ends nothing, or any user could end the sign-in.
-      return exchange.reply(.refusal(403, "Another user of this machine started this sign-in."))
+      return exchange.reply(page: .refusal(403, .otherUser))
     }
     switch rules.verdict(exchange.request) {
-    case .refused(let refusal): exchange.reply(refusal)
+    case .refused(let refusal): exchange.reply(page: refusal)
     case .launch: launch(exchange)
     case .landing:
-      guard let parameters else { return exchange.reply(.nothingHere) }
-      exchange.reply(.end(parameters)) { [weak self] in self?.end(.success(parameters)) }
+      guard let parameters else { return exchange.reply(page: .nothingHere) }
+      exchange.reply(page: .end(parameters)) { [weak self] in self?.end(.success(parameters)) }
     case .unexpected:
       refused.add(1, ordering: .sequentiallyConsistent)
-      exchange.reply(
-        .refusal(400, "This response belongs to another sign-in. Start again from the application."))
+      exchange.reply(page: .refusal(400, .otherSignIn))
     case .answer(let parameters):
       guard self.parameters == nil, wait.withLock({ $0.outcome == nil }) else {
-        return exchange.reply(.refusal(410, "This sign-in has ended. You can close this window."))
+        return exchange.reply(page: .refusal(410, .ended))
       }
       self.parameters = parameters
       if rules.mode == .formPost {
-        exchange.reply(.end(parameters)) { [weak self] in self?.end(.success(parameters)) }
+        exchange.reply(page: .end(parameters)) { [weak self] in self?.end(.success(parameters)) }
       } else {
         exchange.reply(.redirect(to: rules.landingPath)) { [weak self] in
           self?.listener.setTimer(Self.landingTime) { [weak self] in self?.end(.success(parameters)) }
@@ -133,11 +132,16 @@ package final class LoopbackListener: @unchecked Sendable {
       return page
     }
     guard let page else {
-      exchange.reply(
-        .refusal(410, "This sign-in was opened twice, and has ended. Start again from the application."))
+      exchange.reply(page: .refusal(410, .openedTwice))
       return end(.failure(.openedTwice))
     }
     exchange.reply(.redirect(to: page))
+  }
+}
+
+extension ListenerExchange {
+  fileprivate func reply(page: Page, sent: (() -> Void)? = nil) {
+    reply(ListenerResponse(page, for: request), sent: sent)
   }
 }
 

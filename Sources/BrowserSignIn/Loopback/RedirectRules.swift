@@ -16,7 +16,7 @@ struct RedirectRules: Sendable {
     case launch
     /// The page after the query mode's redirect.
     case landing
-    case refused(ListenerResponse)
+    case refused(Page)
   }
 
   let port: UInt16
@@ -37,40 +37,40 @@ struct RedirectRules: Sendable {
     if let refusal = checkMethod(request) { return .refused(refusal) }
     let text = mode == .formPost ? request.body : Array((request.query ?? "").utf8)
     guard let parameters = text.flatMap({ FormEncoding.decode($0) }), !parameters.isEmpty else {
-      return .refused(.refusal(400, "The response of the sign-in cannot be read."))
+      return .refused(.refusal(400, .unreadable))
     }
     return isExpected(parameters) ? .answer(parameters) : .unexpected
   }
 
-  private func checkSender(_ request: ListenerRequest) -> ListenerResponse? {
+  private func checkSender(_ request: ListenerRequest) -> Page? {
     guard request.isForLoopback(port: port) else {
-      return .refusal(400, "The address of this page is wrong.")
+      return .refusal(400, .wrongAddress)
     }
     if request.headerSize > ListenerRequest.maximumHeaderSize {
-      return .refusal(431, "The request is too large.")
+      return .refusal(431, .requestTooLarge)
     }
     // A script of a page may send requests here, but cannot make them look like a navigation (W3C Fetch Metadata).
     if let mode = request.fields["sec-fetch-mode"], mode != "navigate" {
-      return .refusal(403, "Only the browser itself may open this page.")
+      return .refusal(403, .onlyBrowser)
     }
     return nil
   }
 
-  private func checkMethod(_ request: ListenerRequest) -> ListenerResponse? {
+  private func checkMethod(_ request: ListenerRequest) -> Page? {
     let method = mode == .formPost ? "POST" : "GET"
     guard request.method == method else {
       return .refusal(
         405,
         mode == .formPost
-          ? "The response of the sign-in must be a form (response_mode=form_post). Start again from the application."
-          : "The response of the sign-in must be in the address. Start again from the application.",
+          ? .mustBeForm
+          : .mustBeInAddress,
         fields: [("Allow", method)])
     }
     guard mode == .formPost else { return nil }
-    if request.body == nil { return .refusal(413, "The response of the sign-in is too large.") }
+    if request.body == nil { return .refusal(413, .responseTooLarge) }
     let type = request.fields["content-type"]?.split(separator: ";", omittingEmptySubsequences: false).first
     guard type?.lowercased().filter({ $0 != " " }) == "application/x-www-form-urlencoded" else {
-      return .refusal(415, "The response of the sign-in is not a form.")
+      return .refusal(415, .noForm)
     }
     return nil
   }

@@ -38,6 +38,8 @@ LIBSOUP_CONSTANTS(LIBSOUP_DEFINE)
 #define LIBSOUP_FUNCTIONS(FUNCTION) \
   FUNCTION(GType, soup_auth_manager_get_type, (void), ()) \
   FUNCTION(GType, soup_content_decoder_get_type, (void), ()) \
+  FUNCTION(void, soup_header_free_list, (GSList * list), (list)) \
+  FUNCTION(GSList *, soup_header_parse_quality_list, (const char *header, GSList **unacceptable), (header, unacceptable)) \
   FUNCTION(void, soup_message_add_flags, (SoupMessage * message, guint flags), (message, flags)) \
   FUNCTION(void, soup_message_body_set_accumulate, (SoupMessageBody * body, gboolean accumulate), (body, accumulate)) \
   FUNCTION(void, soup_message_disable_feature, (SoupMessage * message, GType feature), (message, feature)) \
