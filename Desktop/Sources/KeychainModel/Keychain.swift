@@ -33,6 +33,8 @@ public final class Keychain: Sendable {
   /// The names of the accounts by ID, also of those that cannot be read any more.
   private let names = Mutex<[KeychainGroup: [String: String]]>([:])
   let settings: Settings
+  /// What ``prepare()`` began to read.
+  let prepared = Mutex<Task<Reading, Never>?>(nil)
   private let transport = Mutex<SoupHTTPTransport?>(nil)
   /// What servers refused to renew.
   let refusals = Mutex<[TokenPlace: Refusal]>([:])

@@ -204,29 +204,26 @@ public final class KeychainWindow {
 
   private func load() async {
     let group = group
-    let known = await keychain.generation(of: group)
-    do throws(Trouble) {
-      groups = try await keychain.groups()
-      let listing = try await keychain.listing(of: group)
-      guard group == self.group else { return isStale = true }
+    let reading = await keychain.read(group)
+    guard group == self.group else { return isStale = true }
+    groups = reading.groups ?? groups
+    switch reading.listing {
+    case .success(let listing):
       if listing != self.listing {
         self.listing = listing
         entries = Dictionary(listing.accounts.map { ($0.id, $0) }) { first, _ in first }
       }
-      let emptyGroup =
-        listing.accounts.isEmpty ? await keychain.emptyGroup(listing, among: groups) : nil
-      guard group == self.group else { return isStale = true }
       // The reading that an action itself causes may succeed where the action did not.
       if actionError?.isOfStore == true, obstacle != nil || !isErrorNew { actionError = nil }
       isErrorNew = false
-      (obstacle, self.emptyGroup) = (nil, emptyGroup)
-    } catch {
-      obstacle = error
+      (obstacle, emptyGroup) = (nil, reading.emptyGroup)
+    case .failure(let trouble):
+      obstacle = trouble
       (listing, entries, emptyGroup) = (nil, [:], nil)
     }
-    plaintext.show(await keychain.plaintextCaches())
+    plaintext.show(reading.plaintextCaches)
     show()
-    follow(group, since: known)
+    follow(group, since: reading.generation)
   }
 
   /// Reads again whenever the group has changed; more often while nothing can be shown.

@@ -1,5 +1,6 @@
 import CGettext
 import FoundationEssentials
+import Glibc
 
 /// The name of the catalogues: `share/locale/LANGUAGE/LC_MESSAGES/llavero.mo`.
 private let domain = "llavero"
@@ -12,6 +13,8 @@ public let programDirectory: String = {
 
 /// Finds the catalogues in `share` beside the program's directory, as they are installed. Without this call all texts are English.
 public func bindCatalogues() {
+  // GTK does so as well, when texts may have been made already.
+  setlocale(LC_ALL, "")
   bindtextdomain(domain, programDirectory + "/../share/locale")
   bind_textdomain_codeset(domain, "UTF-8")
 }

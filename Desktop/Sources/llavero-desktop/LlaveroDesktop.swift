@@ -14,16 +14,15 @@ struct LlaveroDesktop {
     preventCrashFiles()
     answerArguments()
     bindCatalogues()
-    let environment = ProcessInfo.processInfo.environment
+    let keychain = Keychain(
+      environment: ProcessInfo.processInfo.environment, asking: KeychainWindow.passphraseQuestion)
+    // GTK takes its time to start, too.
+    keychain.prepare()
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)
       var window: KeychainWindow?
       let code = application.run {
-        let shown =
-          window
-          ?? KeychainWindow(
-            application,
-            keychain: Keychain(environment: environment, asking: KeychainWindow.passphraseQuestion))
+        let shown = window ?? KeychainWindow(application, keychain: keychain)
         window = shown
         shown.present()
       }

@@ -75,11 +75,12 @@ class Desktop:
             with os.fdopen(writing, "w"):
                 # By default it resets after its last client has disconnected, and accepts no client meanwhile.
                 self.launch("Xvfb", "-displayfd", str(writing), "-screen", "0", f"{SCREEN[0]}x{SCREEN[1]}x24", "-nolisten", "tcp",
-                            "-noreset", pass_fds=[writing])
+                            "-noreset", "-fbdir", os.environ["TMPDIR"], pass_fds=[writing])
             number = file.readline().strip()
         if not number:
             raise RuntimeError("Xvfb ended without a display.")
         os.environ.update(DISPLAY=":" + number, GDK_BACKEND="x11")
+        self.screen_file = f"{os.environ['TMPDIR']}/Xvfb_screen0"
         self.launch("openbox")
         # Fails on a display without a window manager.
         wait("the window manager", lambda: subprocess.run(
