@@ -405,6 +405,8 @@ extension KeychainWindow {
       // Closing the search shows everything again.
       guard let self, !builder.widget("search-button").flag(of: "active") else { return }
       filterChoice.selected = Self.label(of: .all)
+    // GTK would enter the tokens where the focus was last.
+    accounts.onFocus { [weak self] in self?.tokens.list.rewind() }
       show()
     }
     filterChoice.onSelect { [weak self] in self?.show() }

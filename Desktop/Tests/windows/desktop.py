@@ -258,6 +258,13 @@ class Program:
             if part in name:
                 return
             key("Tab")
+    def focused_row(self):
+        """The name of the row of a list that has the widget with the keyboard's focus."""
+        widget = self.focused_widget()
+        while widget and widget.get_role_name() != "list item":
+            widget = widget.get_parent()
+        return widget.get_name() if widget else ""
+
             name = self.wait("the focus moves", lambda: (now := self.focused()) != name and now)
         raise TimeoutError(f'Tab does not reach "{part}"\n{self.tree()}\n{self.errors()}')
 
@@ -302,6 +309,17 @@ class Program:
     def tree(self):
         lines = []
         for widget in self.widgets():
+    def point_at(self, part):
+        """Clicks the row of a list whose name has a part with the pointer, on an X server."""
+        row = next(widget for widget in self.widgets()
+                   if widget.get_role_name() == "list item" and part in widget.get_name())
+        box = row.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
+        window = subprocess.run(
+            ["xdotool", "getactivewindow", "getwindowgeometry", "--shell"], capture_output=True, text=True, check=True).stdout
+        left, top = (int(window.split(f"\n{part}=")[1].split()[0]) for part in "XY")
+        x, y = left + box.x + box.width // 2, top + box.y + box.height // 2
+        subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1"], check=True)
+
             states = " ".join(state.value_nick for state in widget.get_state_set().get_states())
             lines.append(f"{widget.get_role_name()} {widget.get_name()!r} {states}")
         return "\n".join(lines)
@@ -332,6 +350,25 @@ def keyring(bus, interface, method, arguments):
     return bus.call_sync(
         "org.freedesktop.secrets", "/org/freedesktop/secrets", interface, method, arguments, None,
         Gio.DBusCallFlags.NONE, TIMEOUT * 1000)
+@contextlib.contextmanager
+def announcements():
+    """A function that returns what programs have told screen readers to say: an announcement of GTK 4.14, or a new description."""
+    said = []
+    listener = Atspi.EventListener.new(lambda event: said.append(event.any_data))
+    kinds = ["object:announcement", "object:property-change:accessible-description"]
+
+    def heard():
+        while GLib.MainContext.default().iteration(False):
+            pass
+        return said
+
+    for kind in kinds:
+        listener.register(kind)
+    yield heard
+    for kind in kinds:
+        listener.deregister(kind)
+
+
 
 
 def lock_keyring():

@@ -8,7 +8,8 @@ import socket
 import subprocess
 import time
 
-from desktop import SHARE, Desktop, Program, key, lock_keyring, stopped_keyring, type_text, unlock_keyring, wait
+from desktop import (SHARE, Desktop, Program, announcements, key, lock_keyring, stopped_keyring, type_text, unlock_keyring,
+                     wait)
 from peers import ALICE, GROUP, Lab, check, finish, keyring_process, llavero, log_in
 from sample_groups import (CLIENTS, DATA, HOST, PEOPLE, SCOPES, TENANT, cache, empty_bus, etcd, group, keychain,
                            make_unreadable, passphrase_store, plaintext_cache, secret)
@@ -246,6 +247,13 @@ def keyboard():
             seen.append(app.wait("the focus moves", lambda: app.focused() not in ["", *seen[-1:]] and app.focused()))
         check("Tab passes through the buttons of the tokens, and one account",
               seen.count("Renew") == 2 and sum("@" in name for name in seen) == 1, seen)
+        app.wait("a later token has the focus", lambda: key("Tab") or "Refresh token" in app.focused_row())
+        app.point_at("alice@contoso.com")
+        app.wait("the account has the focus", lambda: "alice" in app.focused())
+        app.tab_to("Sign Out…")
+        key("Tab")
+        row = app.wait("the focus enters the tokens", app.focused_row)
+        check("Tab enters the tokens at the first, wherever the focus was before", row.startswith("Microsoft Graph, User.Read"), row)
         key("F10")
         app.click("About Llavero")
         version = llavero("--version").strip()
@@ -327,9 +335,11 @@ def renewal():
         before = json.loads(llavero("export"))["AccessToken"]
         with keychain() as app:
             app.says(ALICE)
-            app.click("Renew")
-            app.says("Renewed.")
-            check("what succeeded has the role of an alert", app.find("Renewed.", "alert") is not None, app.tree())
+            with announcements() as announced:
+                app.click("Renew")
+                app.says("Renewed.")
+                check("what succeeded is announced to screen readers", wait("the announcement", lambda: "Renewed." in announced()))
+            check("it has the role of an alert", app.find("Renewed.", "alert") is not None, app.tree())
             app.click("Dismiss")
             app.gone("Renewed.")
             after = json.loads(llavero("export"))["AccessToken"]

@@ -136,6 +136,16 @@ public final class RowList: Widget {
     }
   }
 
+  /// Scrolls to the first element, where the focus then enters.
+  public func rewind() {
+    let rows = children
+    for row in rows { row.forgetFocus() }
+    guard let first = rows.first else { return }
+    gtk_widget_set_focus_child(cast(), first.cast())
+    // GTK's own action for a row that gets the focus, where the list then has its focus.
+    gtk_widget_activate_action_variant(cast(), "list.scroll-to-item", g_variant_new_uint32(0))
+  }
+
   /// Updates the visible elements.
   public func refresh() {
     for row in rows { present(row.value, in: row.key) }

@@ -1,8 +1,9 @@
 import CGTK
+import Glibc
 import Localization
 
 extension Widget {
-  /// Shows a message for some seconds, over an `AdwToastOverlay`, with the role of an alert.
+  /// Shows a message for some seconds, over an `AdwToastOverlay`, and lets screen readers say it.
   ///
   /// - Parameters:
   ///   - text: The message.
@@ -10,7 +11,7 @@ extension Widget {
   /// - Returns: The message.
   public func showToast(_ text: String, insteadOf former: GTKObject?) -> GTKObject {
     if let former { adw_toast_dismiss(former.opaque) }
-    // The role of a widget can be chosen only when it is made. GTK 4.8 sends screen readers no event for it.
+    // The role of a widget can be chosen only when it is made.
     let builder = Builder(
       """
       <interface>
@@ -27,7 +28,24 @@ extension Widget {
     toast.set("custom-title", label)
     adw_toast_overlay_add_toast(opaque, made)
     children.last?.nameCloseButtons()
+    announce(text, until: toast)
     return toast
+  }
+
+  /// GTK 4.8 sends screen readers no event of an alert, but one of a new description, which they say of what has the focus.
+  private func announce(_ text: String, until toast: GTKObject) {
+    if let function = dlsym(nil, "gtk_accessible_announce") {
+      // GTK 4.14 and later. 1 is the medium priority.
+      typealias Announce = @convention(c) (OpaquePointer, UnsafePointer<CChar>, Int32) -> Void
+      return unsafeBitCast(function, to: Announce.self)(opaque, text, 1)
+    }
+    guard let root = gtk_widget_get_root(cast()) else { return }
+    let focused = gtk_root_get_focus(root).map { Widget(retaining: UnsafeMutableRawPointer($0)) }
+    let place = focused ?? Widget(retaining: UnsafeMutableRawPointer(root))
+    place.setAccessibleDescription(text)
+    toast.connect("dismissed") {
+      gtk_accessible_reset_property(place.opaque, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION)
+    }
   }
 
   private func nameCloseButtons() {

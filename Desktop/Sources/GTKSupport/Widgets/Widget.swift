@@ -70,6 +70,23 @@ open class Widget: GTKObject {
   /// Gives it the keyboard's focus, so that screen readers announce its name and description.
   public func focus() { gtk_widget_grab_focus(cast()) }
 
+  /// Forgets where in it the focus was last, and so would enter again.
+  func forgetFocus() {
+    var widget: UnsafeMutablePointer<GtkWidget>? = cast()
+    while let parent = widget {
+      widget = gtk_widget_get_focus_child(parent)
+      gtk_widget_set_focus_child(parent, nil)
+    }
+  }
+
+  /// Calls a closure whenever the keyboard's focus enters it.
+  public func onFocus(_ handler: @escaping @MainActor () -> Void) {
+    guard let controller = gtk_event_controller_focus_new() else { return }
+    // The widget owns it.
+    gtk_widget_add_controller(cast(), controller)
+    GTKObject(retaining: UnsafeMutableRawPointer(controller)).connect("enter", handler)
+  }
+
   /// Calls a closure whenever its window was painted: the layout is known then, and changes with the size of the window.
   func afterPaint(_ handler: @escaping @MainActor () -> Void) {
     guard let clock = gtk_widget_get_frame_clock(cast()) else { return }
