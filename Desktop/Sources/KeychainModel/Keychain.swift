@@ -45,15 +45,19 @@ public final class Keychain: Sendable {
   ///
   /// - Parameters:
   ///   - environment: The process's environment.
+  ///   - group: The group to show where the settings name none.
   ///   - ask: Asks for a passphrase, when the person unlocks the store, until it is right.
-  public convenience init(environment: [String: String], asking ask: @escaping PassphraseQuestion) {
-    self.init(environment: environment, store: nil, asking: ask)
+  public convenience init(
+    environment: [String: String], group: KeychainGroup? = nil, asking ask: @escaping PassphraseQuestion
+  ) {
+    self.init(environment: environment, group: group, store: nil, asking: ask)
   }
 
   /// The same, in a store other than that of the settings, which only tests need; `promptingStore` is the same store where
   /// the keyring may prompt.
   package init(
-    environment: [String: String], store given: (any CacheStore)?, promptingStore: (any CacheStore)? = nil,
+    environment: [String: String], group: KeychainGroup? = nil, store given: (any CacheStore)?,
+    promptingStore: (any CacheStore)? = nil,
     asking ask: @escaping PassphraseQuestion = { _, _ in nil }
   ) {
     let dialog = PassphraseDialog(ask)
@@ -85,7 +89,7 @@ public final class Keychain: Sendable {
     } catch {
       obstacle = Trouble(opening: error)
     }
-    (self.environment, group) = (environment, settings.group ?? .default)
+    (self.environment, self.group) = (environment, settings.group ?? group ?? .default)
     self.settings = settings
     (self.authority, storeName, self.isKeyring, self.obstacle) = (authority, name, isKeyring, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)

@@ -63,14 +63,19 @@ public final class KeychainWindow {
   private var spinning: Task<Void, Never>?
   private var signals: BusSignals?
 
+  /// What the next start shows again; `nil` where nothing is kept.
+  private var state: WindowState?
+
   /// The window that was shown last.
   private(set) static weak var shown: KeychainWindow?
 
   /// - Parameters:
   ///   - application: Runs while the window is open.
   ///   - keychain: The keychain to show.
-  public init(_ application: Application, keychain: Keychain) {
+  ///   - state: The state of the last window, which this one keeps on; `nil` to keep none.
+  public init(_ application: Application, keychain: Keychain, state: WindowState? = nil) {
     self.keychain = keychain
+    self.state = state
     group = keychain.group
     builder = Builder(Interface.window)
     widget = Window(application, builder, "window")
@@ -79,6 +84,8 @@ public final class KeychainWindow {
     filterChoice = DropDown(builder.widget("filter"), name: localized("Show"))
     filterChoice.items = Search.Filter.allCases.map(Self.label)
     filterChoice.selected = Self.label(of: .all)
+    if let width = state?.width, let height = state?.height { widget.size = (width, height) }
+    if state?.isMaximized == true { widget.isMaximized = true }
     widget.loadStyle(Interface.style)
     builder.widget("accounts-scroll").set("child", accounts)
     accounts.addStyle("navigation-sidebar")
@@ -398,6 +405,8 @@ extension KeychainWindow {
       self?.isPlaintextShown = false
       self?.showContent()
     }
+    // GTK would enter the tokens where the focus was last.
+    accounts.onFocus { [weak self] in self?.tokens.list.rewind() }
     accounts.connect("activate") { [weak self] in self?.goForward() }
     builder.widget("search").connect("search-changed") { [weak self] in self?.show() }
     builder.widget("search").onDown { [weak self] in self?.accounts.focus() }
@@ -405,8 +414,6 @@ extension KeychainWindow {
       // Closing the search shows everything again.
       guard let self, !builder.widget("search-button").flag(of: "active") else { return }
       filterChoice.selected = Self.label(of: .all)
-    // GTK would enter the tokens where the focus was last.
-    accounts.onFocus { [weak self] in self?.tokens.list.rewind() }
       show()
     }
     filterChoice.onSelect { [weak self] in self?.show() }
@@ -496,11 +503,20 @@ extension KeychainWindow {
 
   /// Leaves no token behind, on the screen or in the clipboard.
   private func end() {
+    keepState()
     signInWindow?.close()
     tokens.hideAll()
     clipboard.clear()
     for task in [watch, clock, loading, unlocking] { task?.cancel() }
     signals = nil
+  }
+
+  private func keepState() {
+    guard var state else { return }
+    (state.width, state.height) = widget.size
+    (state.isMaximized, state.group) = (widget.isMaximized, group)
+    state.save()
+    self.state = state
   }
 
   private func goForward() { builder.widget("leaflet").set("visible-child-name", "content") }

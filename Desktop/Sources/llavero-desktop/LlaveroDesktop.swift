@@ -14,15 +14,17 @@ struct LlaveroDesktop {
     preventCrashFiles()
     answerArguments()
     bindCatalogues()
+    let state = WindowState()
     let keychain = Keychain(
-      environment: ProcessInfo.processInfo.environment, asking: KeychainWindow.passphraseQuestion)
+      environment: ProcessInfo.processInfo.environment, group: state.group,
+      asking: KeychainWindow.passphraseQuestion)
     // GTK takes its time to start, too.
     keychain.prepare()
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)
       var window: KeychainWindow?
       let code = application.run {
-        let shown = window ?? KeychainWindow(application, keychain: keychain)
+        let shown = window ?? KeychainWindow(application, keychain: keychain, state: state)
         window = shown
         shown.present()
       }

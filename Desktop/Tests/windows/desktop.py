@@ -187,6 +187,13 @@ class Program:
         window, = self.wait("its window is alone", lambda: len(found := windows()) == 1 and found)
         return resize_window(window, width, height)
 
+    def size(self):
+        """The width and height of the window in front, on an X server."""
+        geometry = subprocess.run(
+            ["xdotool", "getactivewindow", "getwindowgeometry", "--shell"], capture_output=True, text=True,
+            check=True).stdout
+        return tuple(int(geometry.split(f"{part}=")[1].split()[0]) for part in ("WIDTH", "HEIGHT"))
+
     def resize_dialog(self, width, height):
         """The same for the window in front."""
         return resize_window(
@@ -251,13 +258,6 @@ class Program:
         widget = self.focused_widget()
         return widget.get_name() if widget else ""
 
-    def tab_to(self, part):
-        """Presses Tab until the widget whose name has a part has the keyboard's focus, fifty times at most."""
-        name, = self.wait("the focus can be read", lambda: (self.focused(),))
-        for _ in range(50):
-            if part in name:
-                return
-            key("Tab")
     def focused_row(self):
         """The name of the row of a list that has the widget with the keyboard's focus."""
         widget = self.focused_widget()
@@ -265,6 +265,13 @@ class Program:
             widget = widget.get_parent()
         return widget.get_name() if widget else ""
 
+    def tab_to(self, part):
+        """Presses Tab until the widget whose name has a part has the keyboard's focus, fifty times at most."""
+        name, = self.wait("the focus can be read", lambda: (self.focused(),))
+        for _ in range(50):
+            if part in name:
+                return
+            key("Tab")
             name = self.wait("the focus moves", lambda: (now := self.focused()) != name and now)
         raise TimeoutError(f'Tab does not reach "{part}"\n{self.tree()}\n{self.errors()}')
 
@@ -302,13 +309,6 @@ class Program:
         top, height = (int(window.split(f"\n{part}=")[1].split()[0]) for part in ("Y", "HEIGHT"))
         return box.y + box.height <= height and top + height <= SCREEN[1]
 
-    def gone(self, part):
-        """Waits until no label holds a part of a sentence."""
-        return self.wait(f'"{part}" leaves the screen', lambda: not any(part in text for text in self.labels()))
-
-    def tree(self):
-        lines = []
-        for widget in self.widgets():
     def point_at(self, part):
         """Clicks the row of a list whose name has a part with the pointer, on an X server."""
         row = next(widget for widget in self.widgets()
@@ -320,6 +320,13 @@ class Program:
         x, y = left + box.x + box.width // 2, top + box.y + box.height // 2
         subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1"], check=True)
 
+    def gone(self, part):
+        """Waits until no label holds a part of a sentence."""
+        return self.wait(f'"{part}" leaves the screen', lambda: not any(part in text for text in self.labels()))
+
+    def tree(self):
+        lines = []
+        for widget in self.widgets():
             states = " ".join(state.value_nick for state in widget.get_state_set().get_states())
             lines.append(f"{widget.get_role_name()} {widget.get_name()!r} {states}")
         return "\n".join(lines)
@@ -343,13 +350,6 @@ class Program:
         return found
 
 
-COLLECTION = "/org/freedesktop/secrets/collection/login"
-
-
-def keyring(bus, interface, method, arguments):
-    return bus.call_sync(
-        "org.freedesktop.secrets", "/org/freedesktop/secrets", interface, method, arguments, None,
-        Gio.DBusCallFlags.NONE, TIMEOUT * 1000)
 @contextlib.contextmanager
 def announcements():
     """A function that returns what programs have told screen readers to say: an announcement of GTK 4.14, or a new description."""
@@ -369,6 +369,13 @@ def announcements():
         listener.deregister(kind)
 
 
+COLLECTION = "/org/freedesktop/secrets/collection/login"
+
+
+def keyring(bus, interface, method, arguments):
+    return bus.call_sync(
+        "org.freedesktop.secrets", "/org/freedesktop/secrets", interface, method, arguments, None,
+        Gio.DBusCallFlags.NONE, TIMEOUT * 1000)
 
 
 def lock_keyring():

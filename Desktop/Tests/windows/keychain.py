@@ -299,6 +299,40 @@ def search():
         check("with the search its filter ends", app.says("minutes left"))
 
 
+def kept():
+    """Size and group over starts."""
+    kept = {"XDG_STATE_HOME": f"{os.environ['TMPDIR']}/kept"}
+    with group("org.example.one"), group("org.example.two", cache(PEOPLE[1:2])):
+        with keychain("org.example.one", **kept) as app:
+            app.says("alice@contoso.com")
+            app.resize(700, 600)
+            app.tab_to("Group: ")
+            key("space")
+            key("Down")
+            key("Return")
+            app.gone("alice@contoso.com")
+            key("ctrl+q")
+            check("the program ends", app.ends() == 0 and app.errors() == "", app.errors())
+        with keychain(None, **kept) as app:
+            app.says("boris@contoso.com")
+            check("the group of the last start is shown", app.find("alice@contoso.com") is None)
+            check("in a window of the same size", app.size() == (700, 600), app.size())
+        with keychain("org.example.one", **kept) as app:
+            check("the setting goes before", app.says("alice@contoso.com"))
+        with open(f"{kept['XDG_STATE_HOME']}/llavero/window", "w") as file:
+            file.write("[state]\nwidth=-7\nheight=many\ngroup=\n")
+        with keychain(None, **kept) as app:
+            app.click("org.example.two", "push button")
+            app.says("boris@contoso.com")
+            key("ctrl+q")
+            check("a file that is broken is ignored", app.ends() == 0 and app.errors() == "", app.errors())
+        with keychain(None, XDG_STATE_HOME="/proc/nonexistent") as app:
+            app.click("org.example.two", "push button")
+            app.says("boris@contoso.com")
+            key("ctrl+q")
+            check("a directory that cannot be written is ignored", app.ends() == 0 and app.errors() == "", app.errors())
+
+
 def plaintext():
     name = "org.example.adopt"
     path = plaintext_cache()
@@ -560,7 +594,7 @@ def metadata():
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
-CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, plaintext,
+CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, kept, plaintext,
           renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
 
 metadata()

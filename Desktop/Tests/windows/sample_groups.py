@@ -5,6 +5,7 @@ import pty
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 import urllib.request
 from contextlib import contextmanager, suppress
@@ -55,10 +56,11 @@ def cache(people=PEOPLE, host=HOST, seconds=(2640, -9000, 420)):
 
 
 def keychain(group=GROUP, **environment):
-    # The icon is not installed.
+    """The window, with nothing kept from those before. The icon is not installed."""
+    variables = {} if group is None else {"LLAVERO_GROUP": group}
     return Program(
-        "llavero-desktop", LLAVERO_GROUP=group,
-        **{"XDG_DATA_DIRS": f"{DATA}:{os.environ['XDG_DATA_DIRS']}", "PATH": f"{BIN}:{os.environ['PATH']}",
+        "llavero-desktop", without=["LLAVERO_GROUP"], **variables,
+        **{"XDG_STATE_HOME": tempfile.mkdtemp(), "XDG_DATA_DIRS": f"{DATA}:{os.environ['XDG_DATA_DIRS']}", "PATH": f"{BIN}:{os.environ['PATH']}",
            **environment})
 
 

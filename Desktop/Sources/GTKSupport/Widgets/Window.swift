@@ -52,6 +52,22 @@ public final class Window: Widget {
       && widget.flag(of: "editable")
   }
 
+  /// Its size where it is not maximized, in pixels.
+  public var size: (width: Int32, height: Int32) {
+    get {
+      var (width, height): (Int32, Int32) = (0, 0)
+      gtk_window_get_default_size(cast(), &width, &height)
+      return (width, height)
+    }
+    set { gtk_window_set_default_size(cast(), newValue.width, newValue.height) }
+  }
+
+  /// Whether it fills the screen.
+  public var isMaximized: Bool {
+    get { gtk_window_is_maximized(cast()) != 0 }
+    set { if newValue { gtk_window_maximize(cast()) } else { gtk_window_unmaximize(cast()) } }
+  }
+
   /// Adds a widget below the others.
   public func append(_ widget: Widget) {
     body.append(widget)
