@@ -192,7 +192,7 @@ struct ProcessTests {
       if: getenv("ASAN_OPTIONS") == nil && getenv("TSAN_OPTIONS") == nil,
       "a sanitizer takes terabytes of address space for itself"))
   func `Too little memory is an error, neither a crash nor a hang`() throws {
-    let limits = [("-v", "address space", [100, 180, 300, 500]), ("-d", "data", [16, 48, 80])]
+    let limits = [("-v", "address space", [100, 180, 300, 400]), ("-d", "data", [16, 48, 80])]
     for (option, name, sizes) in limits {
       for size in sizes {
         try Tool().shell(
