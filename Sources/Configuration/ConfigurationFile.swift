@@ -8,6 +8,8 @@ struct ConfigurationFile {
   /// The user's own is 1, and a greater number goes after it.
   let rank: Int
   let values: [String: String]
+  /// The names of clients under `[clients]`, by client ID.
+  let clientNames: [String: String]
 
   /// The user's file, then those for all users, the most important first (XDG Base Directory Specification).
   ///
@@ -33,11 +35,14 @@ struct ConfigurationFile {
     guard
       let contents = try Self.contents(of: path, isForAllUsers: rank > 1, home: home, below: directory)
     else {
-      values = [:]
+      (values, clientNames) = ([:], [:])
       return
     }
     do throws(GLibError) {
-      values = try KeyFile(contents)["llavero"].mapValues(\.trimmed)
+      let file = try KeyFile(contents)
+      values = file["llavero"].mapValues(\.trimmed)
+      clientNames = Dictionary(
+        file["clients"].map { ($0.lowercased(), $1.trimmed) }.filter { !$1.isEmpty }) { first, _ in first }
     } catch {
       // GLib's text calls it a key file, which is another thing here, and may quote a secret.
       throw ConfigurationError(

@@ -42,6 +42,8 @@ public struct Settings: Sendable {
   public var graphURL: String?
   /// What is logged to standard error: from which level on.
   public var log: Logger.Level?
+  /// Names for clients, by client ID in lower case: the lines `CLIENT-ID = name` below `[clients]` in the files.
+  public var clientNames: [String: String] = [:]
 
   /// The unknown settings of the files, if there are any.
   public private(set) var unknown: ConfigurationError?
@@ -55,6 +57,7 @@ public struct Settings: Sendable {
   /// - Throws: ``ConfigurationError`` that names the invalid setting and where it stands.
   public init(environment: [String: String]) throws(ConfigurationError) {
     let files = try ConfigurationFile.all(environment: environment)
+    for file in files { clientNames.merge(file.clientNames) { first, _ in first } }
     for setting in Setting.all {
       if let text = setting.variableText(in: environment) {
         origins[setting.name] = Origin(name: setting.variable, rank: 0)

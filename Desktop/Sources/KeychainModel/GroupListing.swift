@@ -109,8 +109,8 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   public var clientIDs: [String] { Set(tokens.compactMap(\.clientID)).sorted() }
   /// The apps that have tokens of the account: those with a known name by that, then the others by client ID.
   public var apps: [String] {
-    let known = Set(clientIDs.compactMap(KnownNames.app)).sorted()
-    return known + clientIDs.filter { KnownNames.app($0) == nil }.map { printable($0) }
+    let others = Set(tokens.filter { $0.appName == nil }.compactMap(\.app))
+    return Set(tokens.compactMap(\.appName)).sorted() + others.sorted()
   }
 
   public var canBeRemoved: Bool { !id.isEmpty }
@@ -131,7 +131,7 @@ extension GroupListing {
   /// Lists what was read. Accounts that can no longer be read have the names of an earlier reading.
   init(
     of group: KeychainGroup, _ snapshot: CacheSnapshot, known names: [String: String] = [:],
-    refusal: (TokenEntry.ID) -> Refusal? = { _ in nil }
+    clientNames: [String: String] = [:], refusal: (TokenEntry.ID) -> Refusal? = { _ in nil }
   ) {
     let document = snapshot.document
     // Where something hides all of the group, the problems say so.
@@ -152,7 +152,8 @@ extension GroupListing {
           $0.fingerprint == snapshot.fingerprint(of: credential) ? $0 : nil
         }
         tokens[account, default: []].append(
-          TokenEntry(section, key: key, credential, isRenewable: isRenewable, refusal: refusal))
+          TokenEntry(
+            section, key: key, credential, isRenewable: isRenewable, refusal: refusal, clientNames: clientNames))
       }
     }
     var accounts = known.map { account in

@@ -33,8 +33,9 @@ public final class Keychain: Sendable {
   /// The names of the accounts by ID, also of those that cannot be read any more.
   private let names = Mutex<[KeychainGroup: [String: String]]>([:])
   let settings: Settings
-  /// What ``prepare()`` began to read.
+  /// What ``prepare(first:)`` began to read.
   let prepared = Mutex<Task<Reading, Never>?>(nil)
+  let firstPage = Mutex<Task<GroupListing?, Never>?>(nil)
   private let transport = Mutex<SoupHTTPTransport?>(nil)
   /// What servers refused to renew.
   let refusals = Mutex<[TokenPlace: Refusal]>([:])
@@ -127,7 +128,7 @@ public final class Keychain: Sendable {
     let snapshot = try await snapshot(of: group, mayPrompt: false)
     let known = names.withLock { $0[group] ?? [:] }
     let refusals = refusals.withLock(\.self)
-    let listing = GroupListing(of: group, snapshot, known: known) {
+    let listing = GroupListing(of: group, snapshot, known: known, clientNames: settings.clientNames) {
       refusals[TokenPlace(group: group, id: $0)]
     }
     let found = Dictionary(listing.accounts.map { ($0.id, $0.title) }) { first, _ in first }

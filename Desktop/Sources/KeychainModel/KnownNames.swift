@@ -1,7 +1,15 @@
-/// Names of Microsoft's apps and APIs, whose client IDs and addresses are the same for everyone.
+import Configuration
+
+/// Names of apps and APIs: those of the person's own clients, and Microsoft's, whose client IDs and addresses are the same for
+/// everyone.
 enum KnownNames {
-  /// The name of an app; `nil` where it is not a known one.
+  /// The name of an app of Microsoft's; `nil` where it is not a known one.
   static func app(_ clientID: String) -> String? { apps[clientID.lowercased()] }
+
+  /// The name that the person gave an app, else the known one.
+  static func app(_ clientID: String?, own names: [String: String]) -> String? {
+    clientID.flatMap { names[$0.lowercased()].map { printable($0) } ?? app($0) }
+  }
 
   /// What tokens of some scopes are for: an API by its name, else by its address.
   ///

@@ -1,5 +1,15 @@
+import Configuration
 import Synchronization
 public import TokenCache
+
+extension GroupListing {
+  /// The shards of the accounts that come first, for ``Keychain/prepare(first:)``.
+  public var firstShards: [ShardID] {
+    accounts.prefix(Keychain.pageSize).filter { !$0.id.isEmpty }.map {
+      ShardID(homeAccountID: $0.id, group: group)
+    }
+  }
+}
 
 /// What one reading of the store found.
 public struct Reading: Sendable {
@@ -15,10 +25,41 @@ public struct Reading: Sendable {
 }
 
 extension Keychain {
+  /// How many accounts a window shows without scrolling, about.
+  public static let pageSize = 12
+
   /// Begins to read the group that is shown first. The next ``read(_:)`` returns what was found.
-  public func prepare() {
+  ///
+  /// - Parameter shards: Those of the accounts that came first when it was last shown. They are read before the others, for
+  ///   ``firstPage(of:)``.
+  public func prepare(first shards: [ShardID] = []) {
     let group = group
-    prepared.withLock { $0 = Task.detached { [self] in await reading(of: group) } }
+    let page = Task.detached { [self] in shards.isEmpty ? nil : await listing(of: shards, in: group) }
+    firstPage.withLock { $0 = page }
+    prepared.withLock {
+      $0 = Task.detached { [self] in
+        _ = await page.value
+        return await reading(of: group)
+      }
+    }
+  }
+
+  /// The accounts that come first in a group, and no more, where ``prepare(first:)`` has read them; `nil` without any.
+  @concurrent public func firstPage(of group: KeychainGroup) async -> GroupListing? {
+    let page = firstPage.withLock { task in
+      defer { task = nil }
+      return task
+    }
+    return group == self.group ? await page?.value : nil
+  }
+
+  private func listing(of shards: [ShardID], in group: KeychainGroup) async -> GroupListing? {
+    let shards = shards + [ShardID(homeAccountID: nil, group: group)]
+    guard let snapshot = try? await cache(of: group, mayPrompt: false).snapshot(.some(shards)) else {
+      return nil
+    }
+    let listing = GroupListing(of: group, snapshot, clientNames: settings.clientNames)
+    return listing.accounts.isEmpty ? nil : listing
   }
 
   /// Reads a group, and what else the window shows.

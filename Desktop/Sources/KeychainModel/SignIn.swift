@@ -14,6 +14,8 @@ public struct SignInRequest: Sendable, Hashable {
   public var tenant: String?
   /// The name of the account that has to sign in; `nil` for any.
   public private(set) var accountName: String?
+  /// The app by its name where that is known, else its client ID.
+  public private(set) var app: String?
   private(set) var accountID: String?
   /// The host of the cloud; `nil` for the authority of the settings.
   private(set) var environment: String?
@@ -29,13 +31,10 @@ public struct SignInRequest: Sendable, Hashable {
 
   /// A sign-in that brings an app its tokens again.
   init(_ token: TokenEntry, accountName: String?, claims: String? = nil) {
-    (clientID, tenant, environment) = (token.clientID, token.tenantID, token.environment)
+    (clientID, app, tenant, environment) = (token.clientID, token.app, token.tenantID, token.environment)
     (accountID, scopes) = (token.homeAccountID, token.scopesToRenew)
     (self.accountName, self.claims) = (accountName.map { printable($0) }, claims)
   }
-
-  /// The app by its name where that is known, else its client ID.
-  public var app: String? { clientID.map { KnownNames.app($0) ?? printable($0) } }
 }
 
 /// How a person signs in.

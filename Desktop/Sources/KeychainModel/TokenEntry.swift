@@ -35,11 +35,14 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// Whether the account has a record, and a refresh token that the client may use and no server has refused.
   public let isRenewable: Bool
   private let refusal: Refusal?
+  /// The name of the app, where that is known.
+  let appName: String?
 
   init(
     _ section: CredentialSection, key: String, _ credential: Credential, isRenewable: Bool,
-    refusal: Refusal? = nil
+    refusal: Refusal? = nil, clientNames: [String: String] = [:]
   ) {
+    appName = KnownNames.app(credential.clientID, own: clientNames)
     id = ID(section: section, key: key)
     kind = credential.credentialType.words
     summary = RecordSummary(section, key: key, credential)
@@ -75,7 +78,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public var environment: String? { summary.environment }
   public var clientID: String? { summary.clientId }
   /// The app by its name where that is known, else its client ID.
-  public var app: String? { clientID.map { KnownNames.app($0) ?? printable($0) } }
+  public var app: String? { appName ?? clientID.map { printable($0) } }
   /// What the token permits, without the address of the API and what every sign-in asks for.
   public var permissions: [String] {
     let granted = scopes.filter {

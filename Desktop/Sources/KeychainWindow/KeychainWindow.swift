@@ -211,15 +211,16 @@ public final class KeychainWindow {
 
   private func load() async {
     let group = group
+    if let page = await keychain.firstPage(of: group), group == self.group {
+      take(page)
+      show()
+    }
     let reading = await keychain.read(group)
     guard group == self.group else { return isStale = true }
     groups = reading.groups ?? groups
     switch reading.listing {
     case .success(let listing):
-      if listing != self.listing {
-        self.listing = listing
-        entries = Dictionary(listing.accounts.map { ($0.id, $0) }) { first, _ in first }
-      }
+      take(listing)
       // The reading that an action itself causes may succeed where the action did not.
       if actionError?.isOfStore == true, obstacle != nil || !isErrorNew { actionError = nil }
       isErrorNew = false
@@ -231,6 +232,12 @@ public final class KeychainWindow {
     plaintext.show(reading.plaintextCaches)
     show()
     follow(group, since: reading.generation)
+  }
+
+  private func take(_ listing: GroupListing) {
+    guard listing != self.listing else { return }
+    self.listing = listing
+    entries = Dictionary(listing.accounts.map { ($0.id, $0) }) { first, _ in first }
   }
 
   /// Reads again whenever the group has changed; more often while nothing can be shown.
@@ -516,6 +523,7 @@ extension KeychainWindow {
     (state.width, state.height) = widget.size
     (state.isMaximized, state.group) = (widget.isMaximized, group)
     state.save()
+    state.firstShards = listing?.firstShards ?? []
     self.state = state
   }
 

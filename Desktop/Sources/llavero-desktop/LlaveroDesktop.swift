@@ -19,7 +19,7 @@ struct LlaveroDesktop {
       environment: ProcessInfo.processInfo.environment, group: state.group,
       asking: KeychainWindow.passphraseQuestion)
     // GTK takes its time to start, too.
-    keychain.prepare()
+    keychain.prepare(first: keychain.group == state.group ? state.firstShards : [])
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)
       var window: KeychainWindow?

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SecretService
+import Synchronization
 import TokenCache
 
 @testable import KeychainModel
@@ -86,4 +87,30 @@ struct AskingStore: CacheStore {
     guard !mayPrompt else { return }
     throw CacheError(.locked, "It wants to ask.", underlyingError: SecretServiceError.promptRequired)
   }
+}
+
+/// A store that records what is read.
+final class RecordingStore: CacheStore {
+  let store: InMemoryStore
+  let reads = Mutex<[ShardSelection]>([])
+
+  init(store: InMemoryStore) { self.store = store }
+
+  func groups() async throws(CacheError) -> [KeychainGroup] { store.groups() }
+
+  func read(_ shards: ShardSelection, in group: KeychainGroup) async throws(CacheError) -> GroupContents {
+    reads.withLock { $0.append(shards) }
+    return store.read(shards, in: group)
+  }
+
+  func update<Result: Sendable>(
+    _ shards: [ShardID], in group: KeychainGroup,
+    _ change: @escaping @Sendable (inout GroupContents) throws(CacheError) -> Result
+  ) async throws(CacheError) -> Result { try store.update(shards, in: group, change) }
+
+  func remove(_ removal: Removal, in group: KeychainGroup) async throws(CacheError) -> Int {
+    store.remove(removal, in: group)
+  }
+
+  func generation(of group: KeychainGroup) -> UInt64? { store.generation(of: group) }
 }

@@ -54,6 +54,33 @@ struct StoreTests {
     #expect(accounts.map(\.title) == ["alice@contoso.com", "bob@contoso.com"])
   }
 
+  @Test func `Apps are shown and found by the names of the configuration`() async throws {
+    defer { remove() }
+    let environment = try configure("\n[clients]\n\(SampleGroup.mail.uppercased()) = My mail\u{202e}")
+    try await sample.fill()
+    let alice = try #require(try await sample.keychain(environment).listing(of: sample.group).accounts.first)
+    #expect(alice.apps == ["My mail\u{fffd}", SampleGroup.files])
+    #expect(alice.tokens(Search("my mail")).allSatisfy { $0.app == "My mail\u{fffd}" })
+  }
+
+  @Test func `The first page is read before the rest`() async throws {
+    try await sample.fill()
+    let store = RecordingStore(store: sample.store)
+    let keychain = Keychain(environment: [:], store: store)
+    let first = try await sample.listing().firstShards
+    #expect(first.count == 2)
+    keychain.prepare(first: [first[0]])
+    let page = await keychain.firstPage(of: sample.group)
+    #expect(page?.accounts.map(\.title) == ["alice@contoso.com"])
+    let rest = try await keychain.read(sample.group).listing.get()
+    #expect(rest.accounts.map(\.title) == ["alice@contoso.com", "bob@contoso.com"])
+    #expect(page?.accounts.first == rest.accounts.first)
+    let reads = store.reads.withLock(\.self)
+    #expect(reads.firstIndex { $0 != .all } == 0)
+    #expect(reads.count { $0 == .all } == 1)
+    #expect(await keychain.firstPage(of: sample.group) == nil)
+  }
+
   @Test func `A passphrase is asked for when the person unlocks the store, until it is right`() async throws {
     defer { remove() }
     let answers = Mutex([nil, "wrong", "wrong again", nil, "wrong", "right"])

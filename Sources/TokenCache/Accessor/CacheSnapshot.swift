@@ -128,7 +128,11 @@ extension TokenCacheAccessor {
     try await snapshot(.some([shard(homeAccountID), commonShard]))
   }
 
-  func snapshot(_ shards: ShardSelection) async throws(CacheError) -> CacheSnapshot {
+  /// Reads some shards of the group at once.
+  ///
+  /// - Returns: What can be read of them, and the problems of what cannot.
+  /// - Throws: ``CacheError``
+  public func snapshot(_ shards: ShardSelection) async throws(CacheError) -> CacheSnapshot {
     CacheSnapshot(contents: try await contents(shards), cache: self, clouds: clouds)
   }
 }
