@@ -7,6 +7,7 @@ void _dispatch_main_queue_callback_4CF(void *message);
 
 // Macros with casts in them, which Swift does not see.
 static const GType GTK_FUNDAMENTAL_BOOLEAN = G_TYPE_BOOLEAN;
+static const GType GTK_FUNDAMENTAL_INT = G_TYPE_INT;
 static const GType GTK_FUNDAMENTAL_UINT = G_TYPE_UINT;
 static const GType GTK_FUNDAMENTAL_STRING = G_TYPE_STRING;
 static const GType GTK_FUNDAMENTAL_OBJECT = G_TYPE_OBJECT;

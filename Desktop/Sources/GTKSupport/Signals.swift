@@ -14,6 +14,11 @@ public struct SignalArguments {
     value(index, type: GTK_FUNDAMENTAL_STRING).flatMap { g_value_get_string($0) }.map { String(cString: $0) }
   }
 
+  /// The number at a position.
+  public func int(_ index: Int) -> Int32? {
+    value(index, type: GTK_FUNDAMENTAL_INT).map { g_value_get_int($0) }
+  }
+
   /// The unsigned number at a position.
   public func uint(_ index: Int) -> UInt32? {
     value(index, type: GTK_FUNDAMENTAL_UINT).map { g_value_get_uint($0) }

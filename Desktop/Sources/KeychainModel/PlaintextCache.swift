@@ -12,6 +12,12 @@ public struct PlaintextCache: Sendable, Hashable, Identifiable {
   /// What else is wrong with it, in sentences.
   public let findings: [String]
 
+  init?(_ report: PeerReport) {
+    guard let path = report.peer.file else { return nil }
+    (peer, self.path, recordCount) = (report.peer, printable(path), report.recordCount)
+    findings = report.findings.filter { $0.kind != .plaintext }.map { printable($0.detail) }
+  }
+
   public var id: String { peer.name }
   /// The programs that use it.
   public var users: String { peer.users }
@@ -26,15 +32,30 @@ extension Keychain {
   @concurrent public func plaintextCaches() async -> [PlaintextCache] {
     var caches: [PlaintextCache] = []
     for peer in PeerRegistry(environment: environment).caches {
-      guard let path = peer.file else { continue }
+      guard peer.file != nil else { continue }
       let report = try? await MSALExtensionsCacheStore(peer).inspect()
       guard let report, report.recordCount.map({ $0 > 0 }) ?? true else { continue }
-      caches.append(
-        PlaintextCache(
-          peer: peer, path: printable(path), recordCount: report.recordCount,
-          findings: report.findings.filter { $0.kind != .plaintext }.map { printable($0.detail) }))
+      if let cache = PlaintextCache(report) { caches.append(cache) }
     }
     return caches
+  }
+
+  /// The plaintext cache in a file, of whatever program.
+  ///
+  /// - Throws: ``Trouble`` where it has no tokens.
+  @concurrent public func plaintextCache(at path: String) async throws(Trouble) -> PlaintextCache {
+    let known = PeerRegistry(environment: environment).caches.first { $0.file == path }
+    let report = try await calling { () async throws(CacheError) in
+      try await MSALExtensionsCacheStore(known ?? .file(path)).inspect()
+    }
+    guard let cache = PlaintextCache(report), let count = cache.recordCount, count > 0 else {
+      let reason = report.findings.first { $0.kind == .damaged }?.detail ?? "It has no tokens."
+      throw Trouble(
+        "Not Imported", "\(printable(path)): \(printable(reason))",
+        advice:
+          "Choose a file in which an MSAL library keeps its cache, such as ~/.azure/msal_token_cache.json.")
+    }
+    return cache
   }
 
   /// Moves a plaintext cache into a group.

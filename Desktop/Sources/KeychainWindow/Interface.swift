@@ -8,6 +8,7 @@ enum Interface {
       <menu id="menu">
         <section>
           <item><attribute name="label">\(markup(localized("_Add Account…")))</attribute><attribute name="action">win.add</attribute></item>
+          <item><attribute name="label">\(markup(localized("_Import a File…")))</attribute><attribute name="action">win.import</attribute></item>
           <item><attribute name="label">\(markup(localized("_Reload")))</attribute><attribute name="accel">F5</attribute><attribute name="action">win.refresh</attribute></item>
           <item><attribute name="label">\(markup(localized("_Check Setup")))</attribute><attribute name="action">win.doctor</attribute></item>
         </section>
@@ -579,6 +580,7 @@ enum Interface {
               <object class="GtkShortcutsGroup">
                 <property name="title">Llavero</property>
                 <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Add an account")))</property><property name="accelerator">&lt;Control&gt;n</property></object></child>
+                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Import a file")))</property><property name="accelerator">&lt;Control&gt;o</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Search")))</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Reload")))</property><property name="accelerator">F5</property></object></child>
                 <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Sign out or remove the account")))</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>

@@ -494,6 +494,7 @@ extension KeychainWindow {
         }
       ),
       ("add", ["<Control>n"], { $0.signIn(SignInRequest()) }),
+      ("import", ["<Control>o"], { $0.importFile() }),
       ("sign-out", ["<Control>Delete"], { $0.signOut() }),
       ("back", ["<Alt>Left"], { $0.goBack() }),
       ("doctor", [], { $0.checkSetup() }),
@@ -522,8 +523,8 @@ extension KeychainWindow {
     guard var state else { return }
     (state.width, state.height) = widget.size
     (state.isMaximized, state.group) = (widget.isMaximized, group)
-    state.save()
     state.firstShards = listing?.firstShards ?? []
+    state.save()
     self.state = state
   }
 
@@ -592,6 +593,20 @@ extension KeychainWindow {
     // What cannot be read could not be kept either.
     guard listing != nil, signInWindow == nil else { return }
     signInWindow = SignInWindow(request, over: self) { [weak self] in self?.signInWindow = nil }
+  }
+
+  /// Imports a plaintext cache that the person chooses.
+  private func importFile() {
+    guard listing != nil else { return }
+    Task {
+      guard let path = await FileChooser.open("Import a Token Cache", over: widget) else { return }
+      begin()
+      do throws(Trouble) {
+        plaintext.adopt(try await keychain.plaintextCache(at: path))
+      } catch {
+        report(error)
+      }
+    }
   }
 
   private func unlock() {

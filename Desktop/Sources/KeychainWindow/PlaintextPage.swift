@@ -44,7 +44,8 @@ final class PlaintextPage {
     return builder.widget("row")
   }
 
-  private func adopt(_ cache: PlaintextCache) {
+  /// Asks whether to import or to move a cache, and does so.
+  func adopt(_ cache: PlaintextCache) {
     Task {
       let (group, path) = (window.group.name, cache.path)
       let body =

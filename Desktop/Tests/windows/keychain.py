@@ -352,6 +352,45 @@ def plaintext():
     llavero("clear", "--all", "--yes", group=name)
 
 
+def import_file():
+    name = "org.example.file"
+    path = f"{os.environ['TMPDIR']}/exported.json"
+
+    def choose(file):
+        key("ctrl+o")
+        app.appears("Import a Token Cache")
+        # Opens a line for the path.
+        type_text(file)
+        key("Return")
+
+    with keychain(name) as app:
+        app.says("No Accounts")
+        with open(path, "w") as file:
+            file.write("{ no cache")
+        choose(path)
+        app.says("Not Imported")
+        app.click("Details…")
+        text = app.says("Choose a file in which")
+        check("a file that is no cache is reported, and what to choose", path in text, text)
+        key("Escape")
+        with open(path, "w") as file:
+            file.write(cache(PEOPLE[:1]))
+        choose(path)
+        app.says("is then overwritten and removed")
+        app.click("Import and Keep the File")
+        app.says("alice@contoso.com")
+        check("a chosen file is imported", os.path.exists(path) and app.says("and kept the file"))
+        with open(path, "w") as file:
+            file.write(cache(PEOPLE[1:2]))
+        choose(path)
+        app.says("is then overwritten and removed")
+        app.click("Move")
+        app.says("boris@contoso.com")
+        wait("the file is removed", lambda: not os.path.exists(path))
+        check("or moved", "alice" in llavero("list", group=name))
+    llavero("clear", "--all", "--yes", group=name)
+
+
 def close_during_renewal(lab, app):
     """Closes the window while the lab holds its response back. It is hidden until the renewal has ended."""
     lab.tell(clearLog={})
@@ -594,7 +633,7 @@ def metadata():
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
-CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, kept, plaintext,
+CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, kept, plaintext, import_file,
           renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
 
 metadata()
