@@ -49,11 +49,11 @@ extension Keychain {
       try await MSALExtensionsCacheStore(known ?? .file(path)).inspect()
     }
     guard let cache = PlaintextCache(report), let count = cache.recordCount, count > 0 else {
-      let reason = report.findings.first { $0.kind == .damaged }?.detail ?? "It has no tokens."
+      let reason = report.findings.first { $0.kind == .damaged }?.detail ?? localized("It has no tokens.")
       throw Trouble(
-        "Not Imported", "\(printable(path)): \(printable(reason))",
-        advice:
-          "Choose a file in which an MSAL library keeps its cache, such as ~/.azure/msal_token_cache.json.")
+        localized("Not Imported"), "\(printable(path)): \(printable(translated(reason)))",
+        advice: localized(
+          "Choose a file in which an MSAL library keeps its cache, such as ~/.azure/msal_token_cache.json."))
     }
     return cache
   }

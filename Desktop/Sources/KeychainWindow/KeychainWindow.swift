@@ -599,7 +599,7 @@ extension KeychainWindow {
   private func importFile() {
     guard listing != nil else { return }
     Task {
-      guard let path = await FileChooser.open("Import a Token Cache", over: widget) else { return }
+      guard let path = await FileChooser.open(localized("Import a Token Cache"), over: widget) else { return }
       begin()
       do throws(Trouble) {
         plaintext.adopt(try await keychain.plaintextCache(at: path))
