@@ -38,6 +38,7 @@ struct SQLiteBackend: StoreBackend {
   let database: Database
   let keys: StoreKeys
   private static let query = "SELECT id, value FROM shards WHERE keychain = ?"
+  private static let deletion = "DELETE FROM shards WHERE keychain = ? AND id = ?"
 
   func groups() throws(CacheError) -> [KeychainGroup] {
     try database.rows("SELECT DISTINCT keychain FROM shards ORDER BY keychain").compactMap {
@@ -66,46 +67,21 @@ struct SQLiteBackend: StoreBackend {
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<DataKeys?>
   ) throws(CacheError) -> [Database.Statement] {
-    var statements: [Database.Statement] = []
+    var statements = changes.map { (Self.deletion, [group.name, $0.id.rawValue], [UInt8]?.none) }
     for (id, document) in changes {
-      let isKept = document != nil
-      let sql =
-        isKept
-        ? "INSERT OR REPLACE INTO shards VALUES (?, ?, ?)"
-        : "DELETE FROM shards WHERE keychain = ? AND id = ?"
-      var sealed: [UInt8]?
-      if let document, let keys = loaded.version {
-        sealed = try SealedFormat.seal(document, of: id, in: group, with: keys)
-      }
-      statements.append((sql, [group.name, id.rawValue], sealed))
+      guard let document, let keys = loaded.version else { continue }
+      let sealed = try SealedFormat.seal(document, of: id, in: group, with: keys)
+      statements.append(("INSERT INTO shards VALUES (?, ?, ?)", [group.name, id.rawValue], sealed))
     }
     return statements
   }
-  func encode(
-    _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
-    over loaded: Loaded<DataKeys?>
-  ) throws(CacheError) -> [(id: ShardID, sealed: [UInt8]?)] {
-    try changes.map { (id, document) throws(CacheError) in
-      guard let document, let keys = loaded.version else { return (id, nil) }
-      return (id, try SealedFormat.seal(document, of: id, in: group, with: keys))
-    }
-  }
 
   func commit(
-    _ encoded: [(id: ShardID, sealed: [UInt8]?)], to group: KeychainGroup, over loaded: Loaded<DataKeys?>,
-    _ turn: Turn
+    _ encoded: [Database.Statement], to group: KeychainGroup, over loaded: Loaded<DataKeys?>, _ turn: Turn
   ) throws(CacheError) -> DataKeys?? {
-    try turn.announce { () throws(CacheError) in
-      try database.transaction { () throws(CacheError) in
-        for (id, sealed) in encoded {
-          let change =
-            sealed == nil
-            ? "DELETE FROM shards WHERE keychain = ? AND id = ?"
-            : "INSERT OR REPLACE INTO shards VALUES (?, ?, ?)"
-          _ = try database.rows(change, [group.name, id.rawValue], sealed)
-        }
-      }
-    }
+    turn.beginChange()
+    defer { turn.endChange() }
+    try database.transaction(encoded)
     return nil
   }
 
@@ -117,7 +93,9 @@ struct SQLiteBackend: StoreBackend {
       ? try database.rows(Self.query, [group.name]).map { ShardID(rawValue: $0.name) }
       : try load(.all, of: group, nil).contents.problems.filter { $0.remedy == .removal }.compactMap(\.shard)
     if !ids.isEmpty {
-      _ = try commit(ids.map { ($0, nil) }, to: group, over: Loaded(GroupContents(), nil), turn)
+      let none = Loaded<DataKeys?>(GroupContents(), nil)
+      let statements = try encode(ids.map { ($0, nil) }, of: group, over: none)
+      _ = try commit(statements, to: group, over: none, turn)
     }
     return (ids.count, true)
   }
