@@ -75,16 +75,13 @@ struct RuleTests {
     let path = fixture.directory.appending(path: "cache.sqlite").path
     let failing = try Database(path, timeout: .seconds(600), makesFile: true)
     #expect(throws: CacheError.self) {
-      try failing.transaction { () throws(CacheError) in
-        _ = try failing.rows("INSERT INTO keys VALUES (0, ?)", [], [1])
-        _ = try failing.rows("INSERT INTO keys VALUES (1, ?)", [], [2])
-      }
+      try failing.transaction([
+        ("INSERT INTO keys VALUES (0, ?)", [], [1]), ("INSERT INTO keys VALUES (1, ?)", [], [2]),
+      ])
     }
     let other = try Database(path, timeout: .zero)
     #expect(try other.keys() == nil)
-    try other.transaction { () throws(CacheError) in
-      _ = try other.rows("INSERT INTO keys VALUES (0, ?)", [], [3])
-    }
+    try other.transaction([("INSERT INTO keys VALUES (0, ?)", [], [3])])
     #expect(try failing.keys() == [3])
     #expect(throws: CacheError.self) { try failing.rows("SELECT value FROM keys", ["too many values"]) }
   }
