@@ -34,7 +34,6 @@ public final class Keychain: Sendable {
   private let names = Mutex<[KeychainGroup: [String: String]]>([:])
   let settings: Settings
   /// What ``prepare(first:)`` began to read.
-  let prepared = Mutex<Task<Reading, Never>?>(nil)
   let firstPage = Mutex<Task<GroupListing?, Never>?>(nil)
   private let transport = Mutex<SoupHTTPTransport?>(nil)
   /// What servers refused to renew.

@@ -28,20 +28,11 @@ extension Keychain {
   /// How many accounts a window shows without scrolling, about.
   public static let pageSize = 12
 
-  /// Begins to read the group that is shown first. The next ``read(_:)`` returns what was found.
-  ///
-  /// - Parameter shards: Those of the accounts that came first when it was last shown. They are read before the others, for
-  ///   ``firstPage(of:)``.
-  public func prepare(first shards: [ShardID] = []) {
+  /// Begins to read the accounts that came first when the group was last shown, for ``firstPage(of:)``.
+  public func prepare(first shards: [ShardID]) {
+    guard !shards.isEmpty else { return }
     let group = group
-    let page = Task.detached { [self] in shards.isEmpty ? nil : await listing(of: shards, in: group) }
-    firstPage.withLock { $0 = page }
-    prepared.withLock {
-      $0 = Task.detached { [self] in
-        _ = await page.value
-        return await reading(of: group)
-      }
-    }
+    firstPage.withLock { $0 = Task.detached { [self] in await listing(of: shards, in: group) } }
   }
 
   /// The accounts that come first in a group, and no more, where ``prepare(first:)`` has read them; `nil` without any.
@@ -64,15 +55,6 @@ extension Keychain {
 
   /// Reads a group, and what else the window shows.
   @concurrent public func read(_ group: KeychainGroup) async -> Reading {
-    let begun = prepared.withLock { task in
-      defer { task = nil }
-      return task
-    }
-    if let begun, group == self.group { return await begun.value }
-    return await reading(of: group)
-  }
-
-  private func reading(of group: KeychainGroup) async -> Reading {
     let generation = await generation(of: group)
     async let plaintextCaches = plaintextCaches()
     async let listed = result { () async throws(Trouble) in try await self.listing(of: group) }

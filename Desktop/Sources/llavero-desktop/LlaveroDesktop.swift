@@ -18,7 +18,7 @@ struct LlaveroDesktop {
     let keychain = Keychain(
       environment: ProcessInfo.processInfo.environment, group: state.group,
       asking: KeychainWindow.passphraseQuestion)
-    // GTK takes its time to start, too.
+    // While GTK starts.
     keychain.prepare(first: keychain.group == state.group ? state.firstShards : [])
     do throws(NoDisplayError) {
       let application = try Application(id: "org.llavero.Llavero", isUnique: true)
