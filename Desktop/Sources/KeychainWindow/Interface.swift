@@ -606,6 +606,9 @@ enum Interface {
     .details, .details > row { background: none; }
     .details > row { padding: 3px 0; }
     .secret { padding: 8px 10px; border-radius: 8px; background: alpha(currentColor, 0.07); }
+    /* A contrast of 4.5 to 1, which libadwaita's own colors lack. */
+    .dim-label, windowtitle .subtitle, text > placeholder { opacity: 0.75; }
+    button.suggested-action { background-color: mix(@accent_bg_color, black, 0.15); }
     progressbar.low > trough > progress { background-color: @warning_color; }
     .banner { padding: 10px 14px; background: alpha(@warning_bg_color, 0.25); }
     """
