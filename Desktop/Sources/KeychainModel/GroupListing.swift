@@ -28,13 +28,18 @@ public struct GroupListing: Sendable, Hashable {
   }
 
   /// The accounts that a search finds.
-  public func accounts(_ search: Search) -> [AccountEntry] {
-    accounts.filter { account in
+  public func accounts(_ search: Search) -> [AccountEntry] { accounts.found(search) }
+}
+
+extension [AccountEntry] {
+  /// Those that a search finds.
+  public func found(_ search: Search) -> [AccountEntry] {
+    filter { account in
       guard search.words.allSatisfy({ account.searchText.contains($0) }) else { return false }
       switch search.filter {
       case .all: return true
       case .expired: return account.tokens.contains { $0.isExpired(at: search.now) }
-      case .needsSignIn: return account.requiredSignIn(at: search.now) != nil
+      case .needsSignIn: return account.needsSignIn(at: search.now)
       }
     }
   }
@@ -61,7 +66,7 @@ public struct Search: Sendable {
   }
 }
 
-/// An account with its tokens.
+/// An account, or an app, with its tokens.
 public struct AccountEntry: Sendable, Hashable, Identifiable {
   /// The home account id; empty for what belongs to no account.
   public let id: String
@@ -72,6 +77,8 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   /// Access tokens first, those that end last before the others.
   public let tokens: [TokenEntry]
   private let hasRecord: Bool
+  /// The names of the accounts that an app has tokens of, by ID in lower case; `nil` for an account.
+  private let owners: [String: String]?
 
   /// What to search in, in lower case: the account's own text, and the same with those of its tokens.
   private let ownText: String
@@ -80,6 +87,7 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
   init(id: String, account: Account?, tokens: [TokenEntry]) {
     self.id = id
     hasRecord = account != nil
+    owners = nil
     let name = account?.tenantProfiles.lazy.compactMap(\.name).first
     title = printable(account?.username ?? name ?? (id.isEmpty ? localized("Applications") : id))
     let environment = account?.environment ?? tokens.lazy.compactMap(\.environment).first
@@ -93,6 +101,23 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
       [id, title, subtitle, environment].compactMap(\.self) + tenantIDs + names.compactMap(\.self)
     ownText = fields.joined(separator: "\n").lowercased()
     searchText = ([ownText] + tokens.map(\.searchText)).joined(separator: "\n")
+  }
+
+  /// An app with its tokens.
+  init(id: String, title: String, subtitle: String, tokens: [TokenEntry], owners: [String: String]) {
+    (self.id, self.title, self.subtitle, self.tokens, self.owners) = (id, title, subtitle, tokens, owners)
+    hasRecord = false
+    ownText = title.lowercased()
+    searchText = ([ownText] + owners.values.map { $0.lowercased() } + tokens.map(\.searchText))
+      .joined(separator: "\n")
+  }
+
+  /// Whether it is an app.
+  public var isApp: Bool { owners != nil }
+
+  /// What tells a token from others here: the app of an account's token, and the account of an app's.
+  public func label(of token: TokenEntry) -> String? {
+    owners.map { $0[(token.homeAccountID ?? "").lowercased()] } ?? token.app
   }
 
   /// The tokens that a search finds. All of them where it finds the account alone.
@@ -113,7 +138,11 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
     return Set(tokens.compactMap(\.appName)).sorted() + others.sorted()
   }
 
-  public var canBeRemoved: Bool { !id.isEmpty }
+  public var canBeRemoved: Bool { !id.isEmpty && !isApp }
+
+  func needsSignIn(at now: Date) -> Bool {
+    isApp ? tokens.contains { $0.requiredSignIn != nil } : requiredSignIn(at: now) != nil
+  }
 
   /// The sign-in that it needs: a renewal was refused, or it has only tokens that serve no more. `nil` where it needs none.
   public func requiredSignIn(at now: Date) -> SignInRequest? {
@@ -153,7 +182,8 @@ extension GroupListing {
         }
         tokens[account, default: []].append(
           TokenEntry(
-            section, key: key, credential, isRenewable: isRenewable, refusal: refusal, clientNames: clientNames))
+            section, key: key, credential, isRenewable: isRenewable, refusal: refusal,
+            clientNames: clientNames))
       }
     }
     var accounts = known.map { account in

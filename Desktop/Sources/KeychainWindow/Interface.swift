@@ -104,6 +104,13 @@ enum Interface {
                                   </object>
                                 </child>
                                 <child>
+                                  <object class="GtkToggleButton" id="by-app">
+                                    <property name="icon-name">view-app-grid-symbolic</property>
+                                    <property name="tooltip-text">Tokens by App</property>
+                                    <accessibility><property name="label">Tokens by App</property></accessibility>
+                                  </object>
+                                </child>
+                                <child>
                                   <object class="GtkButton" id="add">
                                     <property name="icon-name">list-add-symbolic</property>
                                     <property name="tooltip-text">\(markup(localized("Add Account (Ctrl+N)")))</property>
@@ -599,6 +606,9 @@ enum Interface {
   static let style = """
     listview.tokens { background: none; padding: 12px 12px 24px 12px; }
     listview.tokens > row { background: none; padding: 6px; border-radius: 12px; }
+    /* A contrast of 4.5 to 1, which libadwaita's own colors lack. */
+    .dim-label, windowtitle .subtitle, text > placeholder { opacity: 0.75; }
+    button.suggested-action { background-color: mix(@accent_bg_color, black, 0.15); }
     .group { padding: 6px 12px; }
     .account { padding: 8px 6px; }
     .token { padding: 14px 16px; }
@@ -606,9 +616,6 @@ enum Interface {
     .details, .details > row { background: none; }
     .details > row { padding: 3px 0; }
     .secret { padding: 8px 10px; border-radius: 8px; background: alpha(currentColor, 0.07); }
-    /* A contrast of 4.5 to 1, which libadwaita's own colors lack. */
-    .dim-label, windowtitle .subtitle, text > placeholder { opacity: 0.75; }
-    button.suggested-action { background-color: mix(@accent_bg_color, black, 0.15); }
     progressbar.low > trough > progress { background-color: @warning_color; }
     .banner { padding: 10px 14px; background: alpha(@warning_bg_color, 0.25); }
     """

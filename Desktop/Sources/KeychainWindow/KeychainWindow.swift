@@ -32,6 +32,8 @@ public final class KeychainWindow {
 
   private var groups: [KeychainGroup] = []
   private(set) var listing: GroupListing?
+  /// The accounts, or the apps.
+  private var listed: [AccountEntry] = []
   private var entries: [String: AccountEntry] = [:]
   /// Why the group cannot be shown.
   private var obstacle: Trouble?
@@ -227,7 +229,7 @@ public final class KeychainWindow {
       (obstacle, emptyGroup) = (nil, reading.emptyGroup)
     case .failure(let trouble):
       obstacle = trouble
-      (listing, entries, emptyGroup) = (nil, [:], nil)
+      (listing, listed, entries, emptyGroup) = (nil, [], [:], nil)
     }
     plaintext.show(reading.plaintextCaches)
     show()
@@ -237,7 +239,15 @@ public final class KeychainWindow {
   private func take(_ listing: GroupListing) {
     guard listing != self.listing else { return }
     self.listing = listing
-    entries = Dictionary(listing.accounts.map { ($0.id, $0) }) { first, _ in first }
+    list()
+  }
+
+  /// Makes the list of accounts, or of apps.
+  private func list() {
+    let isByApp = builder.widget("by-app").flag(of: "active")
+    accounts.setAccessibleName(isByApp ? "Apps" : "Accounts")
+    listed = (isByApp ? listing?.apps : listing?.accounts) ?? []
+    entries = Dictionary(listed.map { ($0.id, $0) }) { first, _ in first }
   }
 
   /// Reads again whenever the group has changed; more often while nothing can be shown.
@@ -266,7 +276,7 @@ extension KeychainWindow {
     groupChoice.items = (groups.isEmpty ? [group] : groups).map(\.name)
     groupChoice.selected = group.name
     let search = search
-    let found = listing?.accounts(search) ?? []
+    let found = listed.found(search)
     accounts.show(found.map(\.id))
     if plaintext.caches.isEmpty { isPlaintextShown = false }
     if let id = wanted, entries[id] != nil {
@@ -424,6 +434,10 @@ extension KeychainWindow {
       show()
     }
     filterChoice.onSelect { [weak self] in self?.show() }
+    builder.widget("by-app").connect("toggled") { [weak self] in
+      self?.list()
+      self?.show()
+    }
     groupChoice.onSelect { [weak self] in self?.changeGroup(to: self?.groupChoice.selected) }
     for signal in ["notify::folded", "notify::visible-child"] {
       builder.widget("leaflet").connect(signal) { [weak self] in self?.showPanes() }
@@ -539,7 +553,7 @@ extension KeychainWindow {
   private func changeGroup(to name: String?) {
     guard let chosen = groups.first(where: { $0.name == name }), chosen != group else { return }
     group = chosen
-    (listing, entries, emptyGroup, actionError, isPlaintextShown) = (nil, [:], nil, nil, false)
+    (listing, listed, entries, emptyGroup, actionError, isPlaintextShown) = (nil, [], [:], nil, nil, false)
     show()
     reload()
   }

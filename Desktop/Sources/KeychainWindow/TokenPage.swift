@@ -56,6 +56,9 @@ final class TokenPage {
 
   func token(_ id: String) -> TokenEntry? { tokens[id] }
 
+  /// What tells a token from the others that are shown.
+  func label(of token: TokenEntry) -> String? { entry?.label(of: token) }
+
   private func place(of token: TokenEntry) -> Place { Place(group: window.group, id: token.id) }
 
   func state(of token: TokenEntry) -> State { states[place(of: token)] ?? State() }

@@ -30,7 +30,7 @@ final class TokenRow: Row {
     let state = page.state(of: token)
     setText("title", token.title)
     setText("scopes", token.permissions.joined(separator: " "))
-    setText("app", token.app ?? "")
+    setText("app", page.label(of: token) ?? "")
     let now = Date()
     let left = token.timeLeft(at: now)
     let bar = builder.widget("bar")
@@ -74,8 +74,10 @@ final class TokenRow: Row {
   override var accessibleName: String {
     guard let token else { return "" }
     let left = token.timeLeft(at: Date())?.text
-    return [token.title, token.permissions.joined(separator: " "), token.app, left].compactMap(\.self)
-      .filter { !$0.isEmpty }.joined(separator: ", ")
+    return [token.title, token.permissions.joined(separator: " "), page.label(of: token), left].compactMap(
+      \.self
+    )
+    .filter { !$0.isEmpty }.joined(separator: ", ")
   }
 
   private func setText(_ id: String, _ text: String) {

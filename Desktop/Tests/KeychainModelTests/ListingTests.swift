@@ -5,6 +5,21 @@ import Testing
 @testable import KeychainModel
 
 struct ListingTests {
+  @Test func `Apps have their tokens of all accounts`() async throws {
+    let sample = SampleGroup()
+    try await sample.fill()
+    var document = CacheDocument()
+    document.accessTokens["bob"] = sample.token(of: SampleGroup.mail, "Mail.Read", account: SampleGroup.bob)
+    _ = try await sample.cache.import(document)
+    let apps = try await sample.listing().apps
+    #expect(apps.map(\.title) == [SampleGroup.files, SampleGroup.mail])
+    let mail = try #require(apps.last)
+    #expect(mail.subtitle == "2 accounts" && mail.isApp && !mail.canBeRemoved)
+    #expect(Set(mail.tokens.compactMap { mail.label(of: $0) }) == ["alice@contoso.com", "bob@contoso.com"])
+    #expect(apps.found(Search("bob")).map(\.id) == [mail.id])
+    #expect(apps.found(Search("files.read")).map(\.title) == [SampleGroup.files])
+  }
+
   let sample = SampleGroup()
 
   @Test func `Accounts are in order of names, their tokens by kind and then by expiry`() async throws {

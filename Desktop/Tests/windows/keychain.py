@@ -299,6 +299,20 @@ def search():
         check("with the search its filter ends", app.says("minutes left"))
 
 
+def by_app():
+    with group("org.example.apps") as name, keychain(name) as app:
+        app.says("alice@contoso.com")
+        app.click("Tokens by App")
+        app.says("4 accounts")
+        app.wait("the tokens of the first app", lambda: {"Azure CLI", "alice@contoso.com", "boris@contoso.com"} <= set(app.labels()))
+        check("an app has the tokens of all accounts, by their names", app.find("Sign Out…") is None)
+        fits(app, "the list of apps")
+        app.resize(1040, 680)
+        app.click("Tokens by App")
+        app.gone("4 accounts")
+        check("the list of accounts comes back", app.find("Sign Out…") is not None)
+
+
 def kept():
     """Size and group over starts."""
     kept = {"XDG_STATE_HOME": f"{os.environ['TMPDIR']}/kept"}
@@ -633,7 +647,7 @@ def metadata():
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
-CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, kept, plaintext, import_file,
+CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, by_app, kept, plaintext, import_file,
           renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
 
 metadata()
