@@ -1,4 +1,4 @@
-import Configuration
+import Localization
 
 extension GroupListing {
   /// The apps that have tokens in the group, each with those of all accounts: by their names, and then those without one.
@@ -26,8 +26,10 @@ extension AccountEntry {
     let name = tokens.first?.token.app
     self.init(
       // No account has such an ID.
-      id: "app \(clientID ?? "")", title: name ?? "Unknown App",
-      subtitle: accounts.count == 1 ? accounts.values.first ?? "" : "\(accounts.count) accounts",
+      id: "app \(clientID ?? "")", title: name ?? localized("Unknown App"),
+      subtitle: accounts.count == 1
+        ? accounts.values.first ?? ""
+        : localized("%d account", "%d accounts", count: accounts.count, accounts.count),
       tokens: tokens.map(\.token), owners: accounts)
   }
 

@@ -106,8 +106,8 @@ enum Interface {
                                 <child>
                                   <object class="GtkToggleButton" id="by-app">
                                     <property name="icon-name">view-app-grid-symbolic</property>
-                                    <property name="tooltip-text">Tokens by App</property>
-                                    <accessibility><property name="label">Tokens by App</property></accessibility>
+                                    <property name="tooltip-text">\(markup(localized("Tokens by App")))</property>
+                                    <accessibility><property name="label">\(markup(localized("Tokens by App")))</property></accessibility>
                                   </object>
                                 </child>
                                 <child>

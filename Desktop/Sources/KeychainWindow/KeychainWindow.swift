@@ -245,7 +245,7 @@ public final class KeychainWindow {
   /// Makes the list of accounts, or of apps.
   private func list() {
     let isByApp = builder.widget("by-app").flag(of: "active")
-    accounts.setAccessibleName(isByApp ? "Apps" : "Accounts")
+    accounts.setAccessibleName(isByApp ? localized("Apps") : localized("Accounts"))
     listed = (isByApp ? listing?.apps : listing?.accounts) ?? []
     entries = Dictionary(listed.map { ($0.id, $0) }) { first, _ in first }
   }
