@@ -12,8 +12,6 @@ package struct ListenerRequest: Sendable {
   package var query: String?
   /// The header fields by their names in lower case; a field that came twice has both values.
   package var fields: [String: String] = [:]
-  /// What `Accept-Language` names, the preferred ones first, such as `pt-BR`.
-  package var languages: [String] = []
   /// `nil` when it is larger than the listener's limit.
   package var body: [UInt8]?
 
@@ -52,9 +50,19 @@ extension ListenerRequest {
       let (key, text) = (String(cString: name).lowercased(), String(cString: value))
       fields[key] = fields[key].map { "\($0), \(text)" } ?? text
     }
-    guard let accepted = fields["accept-language"] else { return }
-    let list = soup_header_parse_quality_list(accepted, nil)
-    defer { soup_header_free_list(list) }
+  }
+
+  /// What `Accept-Language` names, the preferred ones first, such as `pt-BR`.
+  package var languages: [String] {
+    guard let accepted = fields["accept-language"] else { return [] }
+    // Without a place for what is not acceptable, libsoup before 3.6.6 leaks it.
+    var unacceptable: UnsafeMutablePointer<GSList>?
+    let list = soup_header_parse_quality_list(accepted, &unacceptable)
+    defer {
+      soup_header_free_list(list)
+      soup_header_free_list(unacceptable)
+    }
+    var languages: [String] = []
     var next = list
     while let item = next {
       if let language = item.pointee.data {
@@ -62,5 +70,6 @@ extension ListenerRequest {
       }
       next = item.pointee.next
     }
+    return languages
   }
 }

@@ -230,6 +230,9 @@ extension SecretPortal {
     }
   }
 
+  /// In advice where no portal can help. A program that knows what other keys there are names them behind it.
+  package static let otherKey = "choose another key"
+
   package static let noSessionBus = CacheError(
     .unavailable, "There is no D-Bus session bus, and so no Secret portal.",
     advice: "Run inside a desktop session; a sandbox must allow access to the session bus (Flatpak does).")
@@ -237,18 +240,18 @@ extension SecretPortal {
   /// No program on the bus provides portals, and none could be started.
   package static let noPortal = CacheError(
     .unavailable, "There is no portal on the session bus (org.freedesktop.portal.Desktop).",
-    advice: "Install xdg-desktop-portal, or choose another key.")
+    advice: "Install xdg-desktop-portal, or \(otherKey).")
 
   package static let noBackend = CacheError(
     .unavailable, "The desktop's portal has no backend for secrets.",
     advice:
-      "Install a keyring that is a backend of the portal, such as gnome-keyring, and log in again; or choose another key."
+      "Install a keyring that is a backend of the portal, such as gnome-keyring, and log in again; or \(otherKey)."
   )
 
   /// The user, or the desktop, denied the request.
   package static let denied = CacheError(
     .promptDismissed, "The Secret portal denied the request.",
-    advice: "Try again and allow it, or choose another key.")
+    advice: "Try again and allow it, or \(otherKey).")
 
   /// The backend failed without a reason, as it does with a locked keyring.
   package static let failed = CacheError(
@@ -293,5 +296,5 @@ extension SecretPortal {
   }
 
   private static let updateAdvice =
-    "Update the desktop's portal and its backend, or choose another key."
+    "Update the desktop's portal and its backend, or \(otherKey)."
 }

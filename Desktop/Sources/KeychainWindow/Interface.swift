@@ -14,7 +14,7 @@ enum Interface {
         </section>
         <section>
           <item><attribute name="label">\(markup(localized("_Keyboard Shortcuts")))</attribute><attribute name="action">win.show-help-overlay</attribute></item>
-          <item><attribute name="label">\(markup(localized("_About Llavero")))</attribute><attribute name="action">win.about</attribute></item>
+          <item><attribute name="label">\(markup(localized("A_bout Llavero")))</attribute><attribute name="action">win.about</attribute></item>
         </section>
       </menu>
       <object class="AdwApplicationWindow" id="window">

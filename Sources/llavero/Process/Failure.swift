@@ -168,7 +168,7 @@ extension CacheError: ToolError {
       return Failure.encryptionAdvice
     case (_, SealError.otherKeySource(let kind) as SealError):
       return "Use that: \(KeyChoice.forms(of: kind))."
-    case _ where advice?.contains("choose another key") == true:
+    case _ where advice?.contains(SecretPortal.otherKey) == true:
       return sentences(advice, "Keys: \(KeyChoice.forms).")
     case (_, SecretServiceError.noSessionBus as SecretServiceError):
       return sentences(Failure.setupAdvice, SecretServiceError.busAdvice())
