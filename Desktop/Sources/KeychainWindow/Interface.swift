@@ -608,6 +608,7 @@ enum Interface {
     listview.tokens > row { background: none; padding: 6px; border-radius: 12px; }
     /* A contrast of 4.5 to 1, which libadwaita's own colors lack. */
     .dim-label, windowtitle .subtitle, text > placeholder { opacity: 0.75; }
+    modelbutton > accelerator { color: alpha(currentColor, 0.75); }
     button.suggested-action { background-color: mix(@accent_bg_color, black, 0.15); }
     .group { padding: 6px 12px; }
     .account { padding: 8px 6px; }
