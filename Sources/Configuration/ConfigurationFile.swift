@@ -41,8 +41,8 @@ struct ConfigurationFile {
     do throws(GLibError) {
       let file = try KeyFile(contents)
       values = file["llavero"].mapValues(\.trimmed)
-      clientNames = Dictionary(
-        file["clients"].map { ($0.lowercased(), $1.trimmed) }.filter { !$1.isEmpty }) { first, _ in first }
+      let names = file["clients"].map { ($0.lowercased(), $1.trimmed) }.filter { !$1.isEmpty }
+      clientNames = Dictionary(names) { first, _ in first }
     } catch {
       // GLib's text calls it a key file, which is another thing here, and may quote a secret.
       throw ConfigurationError(
