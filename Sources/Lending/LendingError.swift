@@ -16,7 +16,7 @@ public enum LendingError: LocalizedError, Sendable, Equatable {
 
   init(_ error: PrivateFileError) { self = .unusable(error.description) }
 
-  /// The error of ``LoopbackSockets``.
+  /// The error of a port that cannot be listened on, or of a library that is missing.
   init(_ error: GLibError) {
     self = error.isAddressInUse ? .inUse(error.message) : .unusable(error.message)
   }

@@ -50,7 +50,8 @@ extension SecretServiceConnection {
   }
 
   /// The same, in several calls. The bus ends the connection of a service that responds with more than 64 MiB, and gnome-keyring
-  /// ends with less, so that a call is for as many items as would be 16 MiB if they were as large as those before.
+  /// ends with less, so that a call is for as many items as would be 16 MiB if they were as large as the largest before, and for
+  /// at most eight times as many as the last.
   ///
   /// `use` takes what a call brought, and whether it was the last.
   package func readSecrets(

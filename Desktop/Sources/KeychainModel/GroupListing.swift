@@ -140,7 +140,8 @@ public struct AccountEntry: Sendable, Hashable, Identifiable {
 
   public var canBeRemoved: Bool { !id.isEmpty && !isApp }
 
-  func needsSignIn(at now: Date) -> Bool {
+  /// Whether the account, or one with tokens of the app, needs a sign-in.
+  public func needsSignIn(at now: Date) -> Bool {
     isApp ? tokens.contains { $0.requiredSignIn != nil } : requiredSignIn(at: now) != nil
   }
 

@@ -103,10 +103,10 @@ extension Trouble {
     let advice =
       switch title {
       case Self.noSessionBus, Self.noKeyring:
-        [error.advice, Self.withoutKeyring].compactMap(\.self).joined(separator: " ")
+        [error.advice.map(translated), Self.withoutKeyring].compactMap(\.self).joined(separator: " ")
       // The settings are read when the window opens.
       case Self.anotherKey:
-        [error.advice, Self.reopening].compactMap(\.self).joined(separator: " ")
+        [error.advice.map(translated), Self.reopening].compactMap(\.self).joined(separator: " ")
       default: help == .unlock ? nil : error.advice
       }
     self.init(

@@ -24,7 +24,7 @@ final class AccountRow: Row {
 
   override func show(_ id: String) {
     guard let account = entry(id) else { return }
-    let needsSignIn = account.requiredSignIn(at: Date()) != nil
+    let needsSignIn = account.needsSignIn(at: Date())
     let parts = [
       needsSignIn ? localized("Needs a sign-in") : nil, account.subtitle,
       account.tokens.isEmpty ? localized("no tokens") : nil,

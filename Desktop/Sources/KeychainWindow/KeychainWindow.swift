@@ -213,11 +213,13 @@ public final class KeychainWindow {
 
   private func load() async {
     let group = group
+    // Both at once: where the store does not answer, that is said after one time limit.
+    async let all = keychain.read(group)
     if let page = await keychain.firstPage(of: group), group == self.group {
       take(page)
       show()
     }
-    let reading = await keychain.read(group)
+    let reading = await all
     guard group == self.group else { return isStale = true }
     groups = reading.groups ?? groups
     switch reading.listing {
@@ -233,6 +235,8 @@ public final class KeychainWindow {
     }
     plaintext.show(reading.plaintextCaches)
     show()
+    // One that is not in the list now would be selected when it comes, perhaps much later.
+    if !isStale { wanted = nil }
     follow(group, since: reading.generation)
   }
 
@@ -611,7 +615,7 @@ extension KeychainWindow {
 
   /// Imports a plaintext cache that the person chooses.
   private func importFile() {
-    guard listing != nil else { return }
+    guard listing != nil else { return obstacle.map(report) ?? () }
     Task {
       guard let path = await FileChooser.open(localized("Import a Token Cache"), over: widget) else { return }
       begin()
