@@ -322,7 +322,7 @@ def kept():
             app.resize(700, 600)
             app.tab_to("Group: ")
             key("space")
-            app.says("org.example.two")
+            app.wait("the row of the group has the focus", lambda: app.focused_row() == "org.example.one")
             key("Down")
             key("Return")
             app.says("boris@contoso.com")
@@ -649,8 +649,9 @@ def metadata():
         check(f"{command[0]} reports no problems", run.returncode == 0 and "hint" not in run.stdout, run.stdout + run.stderr)
 
 
-CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, by_app, kept, plaintext, import_file,
-          renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends, passphrase]
+CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, by_app,
+          kept, plaintext, import_file, renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends,
+          passphrase]
 
 metadata()
 with Desktop() as desktop:
