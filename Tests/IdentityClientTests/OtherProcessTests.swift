@@ -58,7 +58,7 @@ struct OtherProcessTests {
   func `A process that keeps its turn to renew is waited for less than the ten seconds of an SDK`()
     async throws
   {
-    let test = TestClient()
+    let test = TestClient(clock: TestClock(turn: .milliseconds(1)))
     let person = TestPerson(uid: "goes-on-without-another-process")
     let account = try await test.expired(person)
     let holder = try Holder(account, test)

@@ -8,7 +8,14 @@ package final class TestClock: Sendable {
   /// Called in every wait, to do something meanwhile.
   package let onWait = Mutex<(@Sendable (Duration) async throws -> Void)?>(nil)
 
-  package init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000)) { state = Mutex((start, [])) }
+  /// How long a client waits for another process, on the machine's clock.
+  private let turn: Duration
+
+  /// A turn may come late on a busy machine.
+  package init(_ start: Date = Date(timeIntervalSince1970: 1_800_000_000), turn: Duration = .seconds(600)) {
+    state = Mutex((start, []))
+    self.turn = turn
+  }
 
   package var now: Date { state.withLock { $0.now } }
   package var waits: [Duration] { state.withLock { $0.waits } }
@@ -29,7 +36,6 @@ package final class TestClock: Sendable {
         }
         try await self.onWait.withLock { $0 }?(duration)
       }, uptime: { .seconds(self.now.timeIntervalSince1970) },
-      // A turn may come late on a busy machine.
-      turn: .seconds(600))
+      turn: turn)
   }
 }
