@@ -17,8 +17,8 @@ from sample_groups import cache, group, keychain
 
 ACCOUNTS = 1000
 ROUNDS = 5
-# Nothing moves for so long when a window is complete.
-QUIET = 5
+# Nothing moves for so long when a window is complete. The bars of the time left move every three seconds or so.
+QUIET = 2
 LINES = 4  # Of so many lines of the screen one is compared.
 
 EMPTY = """
