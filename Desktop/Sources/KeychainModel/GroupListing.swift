@@ -26,9 +26,6 @@ public struct GroupListing: Sendable, Hashable {
   public var ownClientID: String? {
     accounts.lazy.flatMap(\.clientIDs).first { KnownNames.app($0) == nil }
   }
-
-  /// The accounts that a search finds.
-  public func accounts(_ search: Search) -> [AccountEntry] { accounts.found(search) }
 }
 
 extension [AccountEntry] {

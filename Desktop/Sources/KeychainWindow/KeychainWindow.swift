@@ -213,7 +213,7 @@ public final class KeychainWindow {
 
   private func load() async {
     let group = group
-    // Both at once: where the store does not answer, that is said after one time limit.
+    // Both at once: a store that does not answer is reported after one time limit.
     async let all = keychain.read(group)
     if let page = await keychain.firstPage(of: group), group == self.group {
       take(page)

@@ -93,34 +93,34 @@ struct ListingTests {
         "Client ID: \(token.clientID ?? "")", "Cloud: login.microsoftonline.com",
         "Account ID: \(SampleGroup.alice)",
       ])
-    #expect(try await sample.listing().accounts(Search("azure cli graph")).count == 1)
+    #expect(try await sample.listing().accounts.found(Search("azure cli graph")).count == 1)
   }
 
   @Test func `A search finds accounts, and the tokens that have its other words`() async throws {
     try await sample.fill()
     let listing = try await sample.listing()
     let search = Search("ALICE files")
-    let found = try #require(listing.accounts(search).first)
-    #expect(listing.accounts(search).map(\.id) == [SampleGroup.alice])
+    let found = try #require(listing.accounts.found(search).first)
+    #expect(listing.accounts.found(search).map(\.id) == [SampleGroup.alice])
     #expect(found.tokens(search).map(\.scopes) == [["Files.Read"]])
     #expect(found.tokens(Search("alice")) == found.tokens)
-    #expect(listing.accounts(Search("alice nothing")).isEmpty)
+    #expect(listing.accounts.found(Search("alice nothing")).isEmpty)
   }
 
   @Test func `Filters find what has expired, and what needs a sign-in`() async throws {
     try await sample.fill()
     var listing = try await sample.listing()
-    #expect(listing.accounts(Search(filter: .expired, at: sample.now)).isEmpty)
+    #expect(listing.accounts.found(Search(filter: .expired, at: sample.now)).isEmpty)
     let expired = Search(filter: .expired, at: sample.now + 2000)
-    let alice = try #require(listing.accounts(expired).first)
-    #expect(listing.accounts(expired).map(\.id) == [SampleGroup.alice])
+    let alice = try #require(listing.accounts.found(expired).first)
+    #expect(listing.accounts.found(expired).map(\.id) == [SampleGroup.alice])
     #expect(alice.tokens(expired).map(\.scopes) == [["Mail.Read"]])
     let needsSignIn = Search(filter: .needsSignIn, at: sample.now + 3001)
-    #expect(listing.accounts(needsSignIn).isEmpty)
+    #expect(listing.accounts.found(needsSignIn).isEmpty)
     let refreshToken = try #require(alice.tokens.first { $0.id.section == .refreshToken })
     try await sample.keychain().remove(refreshToken, in: sample.group)
     listing = try await sample.listing()
-    #expect(listing.accounts(needsSignIn).map(\.id) == [SampleGroup.alice])
+    #expect(listing.accounts.found(needsSignIn).map(\.id) == [SampleGroup.alice])
   }
 
   @Test(arguments: ["\u{202E}", "\u{2066}", "\u{200B}", "\n", "\u{2028}", "\u{1B}"])
@@ -181,7 +181,7 @@ struct ListingTests {
     text: String, names: [String]
   ) async throws {
     try await sample.fill()
-    let found = try await sample.listing().accounts(Search(text))
+    let found = try await sample.listing().accounts.found(Search(text))
     #expect(found.map(\.title) == names.map { $0 + "@contoso.com" })
   }
 
