@@ -318,7 +318,8 @@ class Program:
             ["xdotool", "getactivewindow", "getwindowgeometry", "--shell"], capture_output=True, text=True, check=True).stdout
         left, top = (int(window.split(f"\n{part}=")[1].split()[0]) for part in "XY")
         x, y = left + box.x + box.width // 2, top + box.y + box.height // 2
-        subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1"], check=True)
+        # The pointer goes away again: in an open list it selects the row that it lies over, whatever the keyboard does.
+        subprocess.run(["xdotool", "mousemove", str(x), str(y), "click", "1", "mousemove", "0", "0"], check=True)
 
     def gone(self, part):
         """Waits until no label holds a part of a sentence."""

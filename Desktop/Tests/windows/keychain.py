@@ -313,22 +313,30 @@ def by_app():
         check("the list of accounts comes back", app.find("Sign Out…") is not None)
 
 
+def groups_change():
+    """While their list is open."""
+    with group("org.example.one") as name, group("org.example.two", cache(PEOPLE[1:2])), keychain(name) as app:
+        app.says("carla.nunez@fabrikam.com")
+        app.tab_to("Group: ")
+        key("space")
+        app.wait("the row of the group has the focus", lambda: app.focused_row() == name)
+        with group("org.example.new"):
+            app.says("org.example.new")
+            key("Down")
+            app.wait("that of the next has it", lambda: app.focused_row() == "org.example.two")
+            key("Return")
+            app.gone("carla.nunez@fabrikam.com")
+            check("another group, which comes before, leaves the choice as it was", app.says("boris@contoso.com"))
+
+
 def kept():
     """Size and group over starts."""
     kept = {"XDG_STATE_HOME": f"{os.environ['TMPDIR']}/kept"}
     with group("org.example.one"), group("org.example.two", cache(PEOPLE[1:2])):
-        with keychain("org.example.one", **kept) as app:
-            app.says("alice@contoso.com")
-            app.resize(700, 600)
-            app.tab_to("Group: ")
-            key("space")
-            app.says("org.example.two")
-            app.wait("the row of the group has the focus", lambda: app.focused_row() == "org.example.one")
-            key("Down")
-            app.wait("that of the other has it", lambda: app.focused_row() == "org.example.two")
-            key("Return")
+        with keychain("org.example.nothing", **kept) as app:
+            app.click("org.example.two", "push button")
             app.says("boris@contoso.com")
-            app.gone("alice@contoso.com")
+            app.resize(700, 600)
             key("ctrl+q")
             check("the program ends", app.ends() == 0 and app.errors() == "", app.errors())
         with keychain(None, **kept) as app:
@@ -652,8 +660,8 @@ def metadata():
 
 
 CHECKS = [narrow, hidden_characters, other_processes, other_machines, reveal_and_copy, questions, keyboard, search, by_app,
-          kept, plaintext, import_file, renewal, hanging_server, damage, locked, other_group, keyring_hangs_and_ends,
-          passphrase]
+          groups_change, kept, plaintext, import_file, renewal, hanging_server, damage, locked, other_group,
+          keyring_hangs_and_ends, passphrase]
 
 metadata()
 with Desktop() as desktop:

@@ -2,6 +2,7 @@ import CGTK
 
 /// A list of texts with one selected.
 public final class DropDown: Widget {
+  private let strings = StringList()
   private var isChanging = false
   private let name: String
 
@@ -38,16 +39,20 @@ public final class DropDown: Widget {
       return false
     }
     set("factory", factory)
+    gtk_drop_down_set_model(opaque, strings.opaque)
   }
 
-  /// The texts. A change selects the first.
-  public var items: [String] = [] {
-    didSet {
-      guard items != oldValue else { return }
-      let model = GTKObject(taking: UnsafeMutableRawPointer(gtk_string_list_new(nil)))
-      for item in items { gtk_string_list_append(model.opaque, item) }
+  /// The texts. What remains keeps its row, so that a list that is open keeps its focus.
+  public var items: [String] {
+    get { strings.texts }
+    set {
       isChanging = true
-      gtk_drop_down_set_model(opaque, model.opaque)
+      for change in newValue.difference(from: items) {
+        switch change {
+        case .remove(let position, _, _): strings.replace(position..<position + 1, with: [])
+        case .insert(let position, let text, _): strings.replace(position..<position, with: [text])
+        }
+      }
       isChanging = false
     }
   }

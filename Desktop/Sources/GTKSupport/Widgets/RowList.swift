@@ -19,11 +19,10 @@ public final class RowList: Widget {
   /// The maximum number of rows made in one turn of the loop.
   public private(set) var mostRowsAtOnce = 0
 
-  private let strings: GTKObject
+  private let strings = StringList()
   private let selection: GTKObject?
   private let makeRow: @MainActor () -> Row
   private var rows: [UnsafeMutableRawPointer: Row] = [:]
-  private var ids: [String] = []
   private var filling: Task<Void, Never>?
   private var isChanging = false
   /// The selected element while it is still to be added.
@@ -35,8 +34,6 @@ public final class RowList: Widget {
   ///   - makeRow: Makes a row without an element.
   public init(isSelectable: Bool, makeRow: @escaping @MainActor () -> Row) {
     self.makeRow = makeRow
-    let strings = GTKObject(taking: UnsafeMutableRawPointer(gtk_string_list_new(nil)))
-    self.strings = strings
     let factory: OpaquePointer = gtk_signal_list_item_factory_new()
     // Both constructors take ownership of their argument.
     let model: OpaquePointer
@@ -75,6 +72,8 @@ public final class RowList: Widget {
     gtk_widget_set_can_focus(cast(), 1)
     return true
   }
+
+  private var ids: [String] { strings.texts }
 
   /// The number of elements added so far.
   public var count: Int { ids.count }
@@ -115,13 +114,13 @@ public final class RowList: Widget {
     let kept = zip(ids, wanted).prefix { $0 == $1 }.count
     // The remaining elements after the change.
     let end = zip(ids.dropFirst(kept).reversed(), wanted.dropFirst(kept).reversed()).prefix { $0 == $1 }.count
-    replace(from: kept, removing: ids.count - kept - end, with: [])
+    replace(kept..<ids.count - end, with: [])
     refresh()
     var rest = wanted[kept..<wanted.count - end]
     var position = kept
     func fill() {
       rowsInTurn = 0
-      replace(from: position, removing: 0, with: Array(rest.prefix(Self.step)))
+      replace(position..<position, with: Array(rest.prefix(Self.step)))
       position += min(rest.count, Self.step)
       rest = rest.dropFirst(Self.step)
       guard let chosen, selected == nil || awaited == chosen else { return }
@@ -151,14 +150,9 @@ public final class RowList: Widget {
     for row in rows { present(row.value, in: row.key) }
   }
 
-  private func replace(from start: Int, removing count: Int, with new: [String]) {
-    guard count > 0 || !new.isEmpty else { return }
-    ids.replaceSubrange(start..<start + count, with: new)
-    let texts = new.map { strdup($0) }
-    defer { texts.forEach { free($0) } }
-    var pointers = texts.map { UnsafePointer($0) } + [nil]
+  private func replace(_ range: Range<Int>, with new: [String]) {
     isChanging = true
-    gtk_string_list_splice(strings.opaque, UInt32(start), UInt32(count), &pointers)
+    strings.replace(range, with: new)
     isChanging = false
   }
 
