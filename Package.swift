@@ -55,7 +55,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-    // Only the file store, proof of possession and the lab need this one.
+    // For what is sealed, and for proof of possession.
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
   ],
   targets: [

@@ -143,7 +143,7 @@ extension Setting {
     hasOption: false)
   package static let graphURL = Setting(
     "graph-url", { $1(&$0.graphURL) }, .plain,
-    "URL of Microsoft Graph, where the authority's cloud is unknown", hasOption: false)
+    "URL of Microsoft Graph", hasOption: false)
 
   package static let log = Setting(
     "log", { $1(&$0.log) }, .log, "Log to standard error: info or debug", hasOption: false)

@@ -194,6 +194,6 @@ private func passphrase(from descriptor: Int32) throws(CacheError) -> SecretByte
   defer { wipe(&bytes) }
   // The next reader in this process finds a file at its beginning again.
   lseek(descriptor, 0, SEEK_SET)
-  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+  removeLineEnd(&bytes)
   return unsafe bytes.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
 }

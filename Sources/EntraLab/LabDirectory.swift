@@ -88,8 +88,8 @@ extension LabDirectory {
   package static let contoso = "22222222-2222-2222-2222-222222222222"
   package static let fabrikam = "33333333-3333-3333-3333-333333333333"
 
-  /// Alice of Contoso, a guest at Fabrikam; Bob of Contoso; Carol, with a personal account. One plain app, and
-  /// two of one family.
+  /// Alice of Contoso, a guest at Fabrikam; Bob of Contoso; Carol, with a personal account. One plain app,
+  /// two of one family, and one of Contoso alone.
   package static let standard = LabDirectory(
     tenants: [
       LabTenant(id: contoso, domains: ["contoso.test", "contoso.onmicrosoft.com"]),

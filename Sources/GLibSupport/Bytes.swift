@@ -35,3 +35,9 @@ package func wipe(_ bytes: inout [UInt8]) {
     if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
   }
 }
+
+/// Removes the LF or CR LF that programs write after a secret.
+package func removeLineEnd(_ bytes: inout [UInt8]) {
+  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+  if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+}

@@ -94,8 +94,7 @@ extension KeySource {
       secret = found
     }
     defer { wipe(&secret) }
-    if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
-    if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
+    removeLineEnd(&secret)
     return unsafe secret.withUnsafeBytes { unsafe SecretBytes(copying: $0) }
   }
 

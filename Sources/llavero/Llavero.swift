@@ -30,7 +30,7 @@ struct Llavero: AsyncParsableCommand {
       With --json, commands print one JSON object; the help of each command names its members. Times are ISO \
       8601, unknown values are left out, and new members may be added. Problems are [kind, shard, detail, \
       remedy]. An error is {"error": {"code", "message", "advice"}} on standard error, which otherwise has \
-      only prompts, sign-in instructions, the requests of "llavero lend" and the log of --verbose.
+      only prompts, sign-in instructions, the requests of "llavero lend" and the log of --verbose and LLAVERO_LOG.
       """,
     version: Library.version,
     groupedSubcommands: [

@@ -15,6 +15,14 @@ struct FormatTests {
     return try JSONDecoder().decode(JSONObject.self, from: Data(json.utf8))
   }
 
+  @Test(arguments: [
+    ("3.3.27", false), ("3.4.9", false), ("3.4.10", true), ("3.4.23", true), ("3.5.0", false), ("3.5.2", false),
+    ("3.5.3", true), ("3.5.16-rc.1", true), ("3.6.0", true), ("4.0.0", true), ("", false),
+  ])
+  func `Versions that can lose data are not supported`(_ version: String, _ isSupported: Bool) {
+    #expect(EtcdMember.isSupported(version) == isSupported)
+  }
+
   @Test func `A write is the transaction that the document shows`() async throws {
     let key = DataKeys.Key(id: Array(0x20..<0x30), key: SymmetricKey(data: (0..<32).map { UInt8($0) }))
     let shard = ShardID(rawValue: "606a626a95cc901e49ea8d483e64dbfd")

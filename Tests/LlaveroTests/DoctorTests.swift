@@ -120,6 +120,13 @@ struct DoctorTests {
       .finds("session_bus", "ok")
   }
 
+  @Test func `An invalid setting is the only finding`() throws {
+    let tool = try Tool()
+    let report = try examine(tool, with: ["LLAVERO_STORE": "nowhere"]).exits(1)
+      .finds("configuration", "problem", saying: "LLAVERO_STORE")
+    #expect(report.checks == ["configuration"])
+  }
+
   @Test func `Without a keyring the advice is to install one`() throws {
     let report = try examine(Tool(on: PrivateKeyring(startingDaemon: false)))
       .exits(1)

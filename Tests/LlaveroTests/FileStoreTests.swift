@@ -49,6 +49,17 @@ struct FileStoreTests {
     #expect(try run(["list", "--json"]).json["records"]?.arrayValue?.count == 9)
   }
 
+  @Test func `A passphrase ends before its line does, whatever ends that`() throws {
+    for (number, text) in ["correct horse", "correct horse\n", "correct horse\r\n"].enumerated() {
+      let file = try tool.files.file("phrase-\(number)", text)
+      let arguments = number == 0 ? ["import", "-"] : ["list"]
+      try tool.shell(
+        #"exec "$0" "$@" 3<"$PHRASE""#, tool.inGroup(arguments), input: Sample.cache,
+        with: ["LLAVERO_KEY": "passphrase-fd:3", "PHRASE": file]
+      ).exits(0)
+    }
+  }
+
   @Test func `A file store can be in any directory, also a relative one`() throws {
     let other = tool.files.path + "/other/store"
     #expect(try tool("import", "-", "--store", "file:\(other)", input: Sample.cache).status == 0)

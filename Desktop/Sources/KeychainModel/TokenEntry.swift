@@ -1,5 +1,6 @@
 public import Configuration
 public import FoundationEssentials
+import IdentityClient
 import Localization
 public import TokenCache
 
@@ -66,10 +67,8 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public var requiredSignIn: SignInRequest? { refusal?.signIn }
 
   /// What a renewal asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
-  var scopesToRenew: [String] {
-    // The library adds these scopes itself, and refuses them from a caller.
-    let always = ["openid", "profile", "offline_access", clientID?.lowercased()]
-    let asked = scopes.filter { !always.contains($0.lowercased()) }
+  func scopesToRenew(by authority: Authority) -> [String] {
+    let asked = scopes.filter { !authority.reserves($0, for: clientID ?? "") }
     return asked.first { $0.lowercased().hasSuffix("/.default") }.map { [$0] } ?? asked
   }
 
@@ -81,9 +80,7 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   public var app: String? { appName ?? clientID.map { printable($0) } }
   /// What the token permits, without the address of the API and what every sign-in asks for.
   public var permissions: [String] {
-    let granted = scopes.filter {
-      !["openid", "profile", "email", "offline_access"].contains($0.lowercased())
-    }
+    let granted = scopes.filter { !ScopeSet.openIDConnect.contains($0.lowercased()) }
     return (granted.isEmpty ? scopes : granted).map { printable(KnownNames.permission($0)) }
   }
   /// The family of clients that may use a refresh token.

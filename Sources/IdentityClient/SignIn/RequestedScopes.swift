@@ -1,5 +1,14 @@
 import TokenCache
 
+extension Authority {
+  /// Whether a scope is asked for in any case, so that a request with it is refused: those that tokens of every sign-in have, and
+  /// the client ID, which Azure AD B2C alone takes for a scope.
+  public func reserves(_ scope: String, for clientID: String) -> Bool {
+    let name = scope.normalized
+    return RequestedScopes.reserved.contains(name) || name == clientID.normalized && kind != .b2c
+  }
+}
+
 /// The scopes of a request, and their comparison with those of the response.
 package struct RequestedScopes: Sendable {
   /// The application's scopes, in its order.
@@ -14,9 +23,7 @@ package struct RequestedScopes: Sendable {
       guard !scope.isEmpty, !scope.hasWhitespace else {
         throw IdentityError(.invalidParameter, "A scope must have characters and no white space.")
       }
-      let name = scope.normalized
-      let isClient = name == clientID.normalized && authority.kind != .b2c
-      guard !Self.reserved.contains(name), !isClient else {
+      guard !authority.reserves(scope, for: clientID) else {
         throw IdentityError(
           .invalidParameter, "The scope \(scope) is reserved.",
           advice: "openid, profile and offline_access are asked for in any case.")

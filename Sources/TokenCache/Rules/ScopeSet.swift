@@ -33,9 +33,10 @@ public struct ScopeSet: Sendable, Hashable {
   public func satisfies(_ requested: ScopeSet) -> Bool { requested.scopes.isSubset(of: scopes) }
 
   /// The scopes that identify a token's resource. Those of OpenID Connect do not: servers add them to every response.
-  var significant: Set<String> { scopes.subtracting(Self.openID) }
+  var significant: Set<String> { scopes.subtracting(Self.openIDConnect) }
 
-  private static let openID: Set<String> = [
+  /// The scopes of OpenID Connect (https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims).
+  public static let openIDConnect: Set<String> = [
     "openid", "profile", "email", "address", "phone", "offline_access",
   ]
 

@@ -11,7 +11,7 @@ struct Export: AsyncParsableCommand, GroupCommand {
     abstract: "Export a group for any MSAL library.",
     discussion: """
       The address is a new file, - for standard output, the name of another program's cache ("llavero adopt" \
-      lists them), or a store: keyring, file, file:DIR or etcd+https://HOST:PORT/PREFIX. A file named like one \
+      lists them), or a store: \(StoreAddress.forms). A file named like one \
       of these is ./NAME. Into a cache or store records are merged: of two records for the same thing the \
       newer is kept, and other records are not changed.
 

@@ -11,7 +11,7 @@ struct Import: AsyncParsableCommand, GroupCommand {
     abstract: "Import a token cache into a group.",
     discussion: """
       The address is a file of any MSAL library, - for standard input, the name of another program's cache \
-      ("llavero adopt" lists them), or a store: keyring, file, file:DIR or etcd+https://HOST:PORT/PREFIX. A \
+      ("llavero adopt" lists them), or a store: \(StoreAddress.forms). A \
       file named like one of these is ./NAME. From a store the same group is imported.
 
       Of two records for the same thing the newer is kept; nothing in the group is lost. The imported cache is \

@@ -18,12 +18,13 @@ extension Check {
     @Sendable func unavailable(_ message: String, _ advice: String) -> [Finding] {
       policy == .required ? .problem(message, advice: advice) : .ok(message)
     }
+    let off = "set LLAVERO_BROKER=off, or \"broker = off\" in the configuration."
     return Check(name: "identity_broker") { setup in
       guard policy != .off else { return .ok("The identity broker is not used.") }
       guard await sessionBus.findings(setup).first?.state == .ok else {
         let (message, advice) = (
           "An identity broker cannot be reached: there is no session bus.",
-          "Set LLAVERO_BROKER=off to do without it."
+          "Turn the broker off: \(off)"
         )
         // A server has none.
         let isDesktop = SystemBrowser(environment: setup.environment).isAvailable
@@ -36,7 +37,7 @@ extension Check {
         guard presence != .absent else {
           return unavailable(
             "There is no identity broker on the session bus.",
-            "Join the machine to the organisation, or turn the broker off with --broker off.")
+            "Join the machine to the organisation, or turn the broker off: \(off)")
         }
         let clock = ContinuousClock.now
         let version = try await broker.version(correlationID: UUID())
@@ -53,7 +54,7 @@ extension Check {
           return findings
             + unavailable(
               "The broker gives tokens of Entra ID only, and the authority is of another kind.",
-              "Turn the broker off with --broker off, or set another authority.")
+              "Set another authority, or turn the broker off: \(off)")
         }
         let accounts = try await broker.accounts(clientID: client.id, correlationID: UUID())
         guard let account = accounts.first else {

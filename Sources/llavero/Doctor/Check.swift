@@ -3,7 +3,7 @@ import GLibSupport
 import SecretService
 import TokenCache
 
-/// One check of `llavero doctor`. It never prompts, and it changes nothing.
+/// One check of `llavero doctor`. It leaves everything as it was, but for a collection that `--unlock` unlocks or makes.
 struct Check: Sendable {
   /// A stable name for programs.
   let name: String

@@ -14,8 +14,8 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Diagnose problems.",
     discussion: """
       Checks the session bus, the keyring, its groups, the lock files, the caches of other programs, the \
-      clock, the trusted certificates, the authority, the browser, the identity broker, and what git, az and \
-      kubectl take credentials from. The broker is asked for a token that is not stored. It writes, reads and \
+      clock, the trusted certificates, the authority, the browser, the identity broker, and what git, az, azd \
+      and kubectl take credentials from. The broker is asked for a token that is not stored. It writes, reads and \
       deletes an item of its own, and changes nothing else. With --unlock it makes a missing default collection.
 
       With --fix it merges duplicates, closes your files and directories that are open to others, and removes \
@@ -63,7 +63,10 @@ struct Doctor: AsyncParsableCommand {
     Settings.ignoreUnknown()
     var place: any CacheStore = InMemoryStore()
     let chains: [[Check]]
-    if let lender = try store.lender {
+    if case .failure = Settings.loaded {
+      // The other checks depend on settings.
+      chains = []
+    } else if let lender = try store.lender {
       chains = [[.lender(lender, at: "unix:\(store.socket ?? "")")]]
     } else {
       do {

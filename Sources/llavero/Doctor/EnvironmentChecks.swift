@@ -13,7 +13,7 @@ import TokenCache
 extension Check {
   /// Shows what is set where, and checks for unknown settings, such as misspelt ones. Other commands refuse these.
   static let configuration = Check(name: "configuration") { _ in
-    let settings = Settings.current
+    let settings = try Settings.loaded.get()
     let places = Dictionary(grouping: settings.values) { value in
       settings.origin(of: value.setting).map { $0.isVariable ? "The environment" : $0.name } ?? ""
     }

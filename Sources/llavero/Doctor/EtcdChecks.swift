@@ -45,10 +45,9 @@ extension Check {
     let time = (member.latency / .microseconds(100)).rounded() / 10
     let text =
       "\(endpoint) \(member.isLeader ? "leads" : "follows"): etcd \(printable(member.version)), answers in \(time) ms."
-    // https://etcd.io/blog/2022/data_inconsistency/
-    guard ["3.5.0", "3.5.1", "3.5.2"].contains(member.version) else { return .ok(text) }
+    guard !EtcdMember.isSupported(member.version) else { return .ok(text) }
     return .warning(
-      text, advice: "This version can lose data when it is killed. Update it to 3.5.3 or later.")
+      text, advice: "Use 3.4.10 or a later 3.4, or 3.5.3 or later: 3.5.0 to 3.5.2 can lose data.")
   }
 
   private static func space(_ members: [EtcdMember]) -> [Finding] {

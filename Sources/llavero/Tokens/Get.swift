@@ -179,7 +179,7 @@ extension SignsIn {
     let own = GraphCloud.cloud(for: authority)
     if let address = Settings.current.graphURL {
       guard let url = URL(string: address) else {
-        throw GraphError(.invalidRequest, "Invalid LLAVERO_GRAPH_URL: expected an address, not \(address).")
+        throw GraphError(.invalidRequest, "Invalid \(Settings.current.origin(of: .graphURL)?.name ?? ""): expected an address, not \(address).")
       }
       let named = try GraphCloud(baseURL: url)
       // What the file says is about the file's authority: a known cloud's tokens go to a Graph of that cloud.
