@@ -16,8 +16,9 @@ struct FormatTests {
   }
 
   @Test(arguments: [
-    ("3.3.27", false), ("3.4.9", false), ("3.4.10", true), ("3.4.23", true), ("3.5.0", false), ("3.5.2", false),
-    ("3.5.3", true), ("3.5.16-rc.1", true), ("3.6.0", true), ("4.0.0", true), ("", false),
+    ("3.3.27", false), ("3.4.9", false), ("3.4.10", true), ("3.4.23", true), ("3.5.0", false),
+    ("3.5.2", false), ("3.5.3", true),
+    ("3.5.16-rc.1", true), ("3.6.0", true), ("4.0.0", true), ("", false),
   ])
   func `Versions that can lose data are not supported`(_ version: String, _ isSupported: Bool) {
     #expect(EtcdMember.isSupported(version) == isSupported)

@@ -179,7 +179,8 @@ extension SignsIn {
     let own = GraphCloud.cloud(for: authority)
     if let address = Settings.current.graphURL {
       guard let url = URL(string: address) else {
-        throw GraphError(.invalidRequest, "Invalid \(Settings.current.origin(of: .graphURL)?.name ?? ""): expected an address, not \(address).")
+        let place = Settings.current.origin(of: .graphURL)?.name ?? ""
+        throw GraphError(.invalidRequest, "Invalid \(place): expected an address, not \(address).")
       }
       let named = try GraphCloud(baseURL: url)
       // What the file says is about the file's authority: a known cloud's tokens go to a Graph of that cloud.
