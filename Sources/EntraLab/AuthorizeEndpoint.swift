@@ -45,7 +45,7 @@ extension LabState {
 
   private func redirectURI(
     _ uri: String?, of app: LabApp, base: String
-  ) throws(EndpointFailure) -> String {
+  ) throws(LabError) -> String {
     guard let uri else { throw .missing("redirect_uri") }
     guard app.accepts(redirectURI: uri) || uri == base + "/common/oauth2/nativeclient" else {
       throw .invalidRequest(
@@ -57,10 +57,10 @@ extension LabState {
   }
 
   /// The scopes of a request, all of whose parameters are valid.
-  private func checkedScopes(_ parameters: [String: String]) throws(EndpointFailure) -> ScopeRequest {
+  private func checkedScopes(_ parameters: [String: String]) throws(LabError) -> ScopeRequest {
     guard let type = parameters["response_type"] else { throw .missing("response_type") }
     guard type == "code" else {
-      throw EndpointFailure("unsupported_response_type", 700_054, "response_type '\(type)' is not enabled.")
+      throw LabError("unsupported_response_type", 700_054, "response_type '\(type)' is not enabled.")
     }
     guard ["query", "fragment", "form_post", nil].contains(parameters["response_mode"]) else {
       throw .invalidRequest(900_541, "The response_mode is not supported.")
@@ -88,7 +88,7 @@ extension LabState {
 
   private mutating func respond(
     to request: AuthorizeRequest, session: BrowserSession?
-  ) throws(EndpointFailure) -> LabReply {
+  ) throws(LabError) -> LabReply {
     let prompt = request.parameters["prompt"]
     let hinted = hintedUser(request)
     let isHinted = request.parameters["login_hint"] != nil || request.parameters["login_req"] != nil
@@ -115,22 +115,22 @@ extension LabState {
 
   private mutating func respondSilently(
     _ request: AuthorizeRequest, session: BrowserSession?
-  ) throws(EndpointFailure) -> LabReply {
+  ) throws(LabError) -> LabReply {
     guard let session else {
-      throw EndpointFailure(
+      throw LabError(
         "login_required", 50058, "Session information is not sufficient for single-sign-on.")
     }
     let user = session.user
     do {
       _ = try tenant(of: user, at: request.authority)
     } catch {
-      throw EndpointFailure("interaction_required", error.number, error.text)
+      throw LabError("interaction_required", error.number, error.text)
     }
     if !session.hasMFA, account(of: user).needsMFA(for: request.scopes) {
-      throw EndpointFailure("interaction_required", 50076, "You must use multi-factor authentication.")
+      throw LabError("interaction_required", 50076, "You must use multi-factor authentication.")
     }
     if let missing = missingConsent(request.scopes, of: user, to: request.app) {
-      throw EndpointFailure("consent_required", 65001, missing)
+      throw LabError("consent_required", 65001, missing)
     }
     return finish(request, as: user, hasMFA: session.hasMFA)
   }
@@ -156,14 +156,14 @@ extension LabState {
   /// The form of the page: a user was selected, or the sign-in cancelled.
   mutating func login(_ request: LabRequest) -> LabReply {
     guard request.method == "POST", let id = request.form["ctx"], let authorize = signIns[id] else {
-      return EndpointFailure.invalidRequest(165_900, "This sign-in is unknown or has ended.").page(now: now)
+      return LabError.invalidRequest(165_900, "This sign-in is unknown or has ended.").page(now: now)
     }
     if request.form["cancel"] != nil {
       signIns[id] = nil
       return cancel(authorize)
     }
     guard let name = request.form["user"], let user = directory.user(name) else {
-      return EndpointFailure.invalidRequest(50034, "The user account does not exist.").page(now: now)
+      return LabError.invalidRequest(50034, "The user account does not exist.").page(now: now)
     }
     signIns[id] = nil
     var reply = finish(authorize, as: user)
@@ -221,7 +221,7 @@ extension LabState {
       revocations: account.revocations)
   }
 
-  private func respond(to request: AuthorizeRequest, with failure: EndpointFailure) -> LabReply {
+  private func respond(to request: AuthorizeRequest, with failure: LabError) -> LabReply {
     let text = failure.description(
       trace: randomIdentifier(), correlation: request.parameters["client-request-id"] ?? randomIdentifier(),
       now: now)

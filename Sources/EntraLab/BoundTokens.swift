@@ -8,7 +8,7 @@ extension LabState {
   private static let timeTolerance = 300.0
 
   /// The thumbprint of the key that a token is to be bound to; `nil` for a bearer token.
-  func boundKey(_ form: Parameters) throws(EndpointFailure) -> String? {
+  func boundKey(_ form: Parameters) throws(LabError) -> String? {
     switch form["token_type"]?.lowercased() {
     case nil, "bearer": return nil
     case "pop": break
@@ -38,7 +38,7 @@ extension LabState {
     }
   }
 
-  private mutating func checkSignedRequest(_ request: LabRequest) throws(EndpointFailure) -> AccessToken {
+  private mutating func checkSignedRequest(_ request: LabRequest) throws(LabError) -> AccessToken {
     let header = request.headers["authorization"]?.split(separator: " ") ?? []
     guard header.count == 2, header[0].lowercased() == "pop" else { throw .unauthorized("scheme") }
     let parts = header[1].split(separator: ".", omittingEmptySubsequences: false)
@@ -81,9 +81,9 @@ extension LabState {
   }
 }
 
-extension EndpointFailure {
-  fileprivate static func unauthorized(_ reason: String) -> EndpointFailure {
-    EndpointFailure(status: 401, code: reason)
+extension LabError {
+  fileprivate static func unauthorized(_ reason: String) -> LabError {
+    LabError(status: 401, code: reason)
   }
 }
 

@@ -5,7 +5,7 @@ struct ClaimsRequest: Sendable {
   let accessToken: [String: JSON]
   let wantsAuthenticationTime: Bool
 
-  init(_ text: String?) throws(EndpointFailure) {
+  init(_ text: String?) throws(LabError) {
     guard let json: JSON = try? decodeJSON((text ?? "{}").utf8), json.object != nil else {
       throw .invalidRequest(9_002_313, "Invalid request. The claims parameter is malformed.")
     }

@@ -40,7 +40,7 @@ extension LabState {
   }
 
   /// - Returns: The verb.
-  private mutating func perform(_ json: [UInt8]) throws(LabError) -> String {
+  mutating func perform(_ json: [UInt8]) throws(LabError) -> String {
     let command: [String: JSON] = try decoded(json)
     guard command.count == 1, let (verb, value) = command.first else {
       throw .badCommand("expected one verb.")
@@ -61,33 +61,22 @@ extension LabState {
       guard decision.user != nil else { throw .badCommand("approveDevice needs a user.") }
       try decide(decision)
     case "declineDevice": try decide(DeviceDecision(userCode: argument(DeviceDecision.self).userCode))
-    case "revoke": try revokeSessions(of: argument())
+    case "revoke":
+      try changeAccount(of: argument()) { [now] in
+        $0.revocations += 1
+        $0.revokedAt = now
+      }
     case "condition":
       let change = try argument(ConditionChange.self)
-      try setCondition(change.condition, of: change.user)
+      try changeAccount(of: change.user) { $0.condition = change.condition }
     case "mfa":
       let change = try argument(MFAChange.self)
-      try requireMFA(change.required, of: change.user, scopes: change.scopes ?? [])
+      try changeAccount(of: change.user) { $0.mfaScopes = change.required ? change.scopes ?? [] : nil }
     case "addUser": add(try argument(LabUser.self))
     case "addApp": add(try argument(LabApp.self))
     default: throw .badCommand("unknown verb \(verb).")
     }
     return verb
-  }
-
-  mutating func revokeSessions(of user: String) throws(LabError) {
-    try changeAccount(of: user) { [now] in
-      $0.revocations += 1
-      $0.revokedAt = now
-    }
-  }
-
-  mutating func setCondition(_ condition: AccountCondition?, of user: String) throws(LabError) {
-    try changeAccount(of: user) { $0.condition = condition }
-  }
-
-  mutating func requireMFA(_ isRequired: Bool, of user: String, scopes: [String]) throws(LabError) {
-    try changeAccount(of: user) { $0.mfaScopes = isRequired ? scopes : nil }
   }
 
   mutating func add(_ user: LabUser) {
@@ -126,13 +115,13 @@ private struct Overview: Encodable {
   let pendingUserCodes: [String]
 }
 
-private struct ConditionChange: Decodable {
+struct ConditionChange: Codable {
   let user: String
   /// nil: none.
   let condition: AccountCondition?
 }
 
-private struct MFAChange: Decodable {
+struct MFAChange: Codable {
   let user: String
   let required: Bool
   /// Absent or empty: for every scope.

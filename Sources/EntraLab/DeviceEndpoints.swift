@@ -22,7 +22,7 @@ struct DeviceGrant: Sendable {
 extension LabState {
   mutating func deviceCode(
     _ request: LabRequest, _ authority: LabAuthority
-  ) throws(EndpointFailure) -> LabReply {
+  ) throws(LabError) -> LabReply {
     try request.requirePOST()
     let app = try app(request.form["client_id"], at: authority)
     guard let scope = request.form["scope"] else { throw .missing("scope") }
@@ -42,23 +42,23 @@ extension LabState {
       ] as [String: JSON])
   }
 
-  mutating func pollDevice(_ request: TokenRequest) throws(EndpointFailure) -> [String: JSON] {
+  mutating func pollDevice(_ request: TokenRequest) throws(LabError) -> [String: JSON] {
     guard let name = request.form["device_code"] else { throw .missing("device_code") }
     guard let grant = devices[name], grant.app.clientID == request.app.clientID else {
-      throw EndpointFailure("bad_verification_code", 70018, "The device code is not recognized.")
+      throw LabError("bad_verification_code", 70018, "The device code is not recognized.")
     }
     let now = now
-    if grant.expires < now { throw EndpointFailure("expired_token", 70020, "The device code has expired.") }
+    if grant.expires < now { throw LabError("expired_token", 70020, "The device code has expired.") }
     devices[name]?.lastPoll = now
     switch grant.decision {
     case .pending:
       let interval = Double(settings.deviceInterval)
       if settings.enforceDeviceInterval, let last = grant.lastPoll, now.timeIntervalSince(last) < interval {
-        throw EndpointFailure("slow_down", 70016, "The client polls too often.")
+        throw LabError("slow_down", 70016, "The client polls too often.")
       }
-      throw EndpointFailure("authorization_pending", 70016, "Authorization is pending. Continue polling.")
+      throw LabError("authorization_pending", 70016, "Authorization is pending. Continue polling.")
     case .declined:
-      throw EndpointFailure("authorization_declined", 70019, "The end user denied the authorization request.")
+      throw LabError("authorization_declined", 70019, "The end user denied the authorization request.")
     case .used: throw .grant(54005, "The device code was already redeemed.")
     case .approved(let signIn):
       devices[name]?.decision = .used
@@ -107,18 +107,14 @@ extension LabState {
       return
     }
     guard let user = directory.user(userName) else { throw .noSuch("user \(userName)") }
-    do {
-      _ = try tenant(of: user, at: grant.authority)
-    } catch {
-      throw .badCommand(error.text)
-    }
+    _ = try tenant(of: user, at: grant.authority)
     consent(user, to: grant.scopes, for: grant.app)
     let signIn = signIn(user, app: grant.app, authority: grant.authority, nonce: nil)
     devices[name]?.decision = .approved(signIn)
   }
 }
 
-struct DeviceDecision: Decodable, Sendable {
+struct DeviceDecision: Codable, Sendable {
   /// nil: the newest pending one.
   var userCode: String?
   /// nil: declined.

@@ -1,6 +1,6 @@
 /// OpenID Connect discovery, and the discovery of cloud instances.
 extension LabState {
-  func discovery(_ request: LabRequest, _ authority: LabAuthority) throws(EndpointFailure) -> LabReply {
+  func discovery(_ request: LabRequest, _ authority: LabAuthority) throws(LabError) -> LabReply {
     let base = request.base
     let isADFS = authority.kind == .adfs
     var prefix = authority.prefix
@@ -44,7 +44,7 @@ extension LabState {
   }
 
   /// The issuer: Entra's is a template if the tenant is not known yet.
-  private func issuer(of authority: LabAuthority, base: String) throws(EndpointFailure) -> String {
+  private func issuer(of authority: LabAuthority, base: String) throws(LabError) -> String {
     switch (authority.kind, try tenancy(of: authority)) {
     case (.adfs, _): "\(base)/adfs"
     case (.b2c, .one(let tenant)): "\(base)/\(tenant.id)/v2.0/"
@@ -53,7 +53,7 @@ extension LabState {
     }
   }
 
-  func instanceDiscovery(_ request: LabRequest) throws(EndpointFailure) -> LabReply {
+  func instanceDiscovery(_ request: LabRequest) throws(LabError) -> LabReply {
     guard let endpoint = request.query["authorization_endpoint"] else {
       throw .missing("authorization_endpoint")
     }
@@ -63,7 +63,7 @@ extension LabState {
     let host = parts.count > 3 && parts[0] == "https:" ? parts[2].lowercased() : ""
     // Some clients omit the port in a request for an instance.
     guard names.contains(host) || names.contains(where: { host == "\($0):\(port)" }) else {
-      throw EndpointFailure("invalid_instance", 50049, "Unknown or invalid instance.")
+      throw LabError("invalid_instance", 50049, "Unknown or invalid instance.")
     }
     var response: [String: JSON] = [
       "tenant_discovery_endpoint": "\(request.base)/\(parts[3])/v2.0/.well-known/openid-configuration",

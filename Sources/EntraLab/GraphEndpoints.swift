@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-extension EndpointFailure {
-  fileprivate static func badRequest(_ message: String, code: String = "BadRequest") -> EndpointFailure {
-    EndpointFailure(status: 400, code: code, message: message)
+extension LabError {
+  fileprivate static func badRequest(_ message: String, code: String = "BadRequest") -> LabError {
+    LabError(status: 400, code: code, message: message)
   }
 }
 
@@ -46,7 +46,7 @@ extension LabState {
     }
   }
 
-  private func authenticate(_ request: LabRequest) throws(EndpointFailure) -> AccessToken {
+  private func authenticate(_ request: LabRequest) throws(LabError) -> AccessToken {
     let header = request.headers["authorization"] ?? ""
     guard header.lowercased().hasPrefix("bearer "), header.count > 7 else {
       throw unauthorized("Access token is empty.")
@@ -77,7 +77,7 @@ extension LabState {
     return token
   }
 
-  private func challenge(_ message: String, claims: [String: JSON], base: String) -> EndpointFailure {
+  private func challenge(_ message: String, claims: [String: JSON], base: String) -> LabError {
     let encoded = Data(encodeJSON(["access_token": claims])).base64EncodedString()
     var failure = unauthorized(message)
     failure.challenge =
@@ -86,13 +86,13 @@ extension LabState {
     return failure
   }
 
-  private func unauthorized(_ message: String) -> EndpointFailure {
-    EndpointFailure(
+  private func unauthorized(_ message: String) -> LabError {
+    LabError(
       status: 401, code: "InvalidAuthenticationToken", message: message, challenge: "Bearer realm=\"\"")
   }
 
   private func errorReply(
-    _ failure: EndpointFailure, requestID: String = randomIdentifier(),
+    _ failure: LabError, requestID: String = randomIdentifier(),
     correlation: String = randomIdentifier()
   ) -> LabReply {
     let inner: JSON = [
@@ -109,7 +109,7 @@ extension LabState {
 
   private func resource(
     method: String, path: [Substring], query: Parameters, base: String, _ token: AccessToken
-  ) throws(EndpointFailure) -> LabReply {
+  ) throws(LabError) -> LabReply {
     let user = token.signIn.user
     switch (method, path) {
     case ("GET", ["me"]):
@@ -121,7 +121,7 @@ extension LabState {
     case ("GET", ["me", "photo", "$value"]):
       try require(["User.Read", "User.ReadWrite"], token)
       guard user.name == "alice" else {
-        throw EndpointFailure(status: 404, code: "ImageNotFound", message: "The photo wasn't found.")
+        throw LabError(status: 404, code: "ImageNotFound", message: "The photo wasn't found.")
       }
       return LabReply(contentType: "image/png", body: Self.photo)
     case ("GET", ["users"]):
@@ -131,7 +131,7 @@ extension LabState {
       try require(["Mail.Read", "Mail.ReadWrite", "Mail.ReadBasic"], token)
       return try messages(query, base)
     case (_, ["me"]), (_, ["users"]), (_, ["me", "messages"]), (_, ["me", "photo", "$value"]):
-      throw EndpointFailure(
+      throw LabError(
         status: 405, code: "Request_BadRequest", message: "Specified HTTP method is not allowed.")
     default:
       let name = path.first.map(String.init) ?? ""
@@ -139,10 +139,10 @@ extension LabState {
     }
   }
 
-  private func require(_ scopes: [String], _ token: AccessToken) throws(EndpointFailure) {
+  private func require(_ scopes: [String], _ token: AccessToken) throws(LabError) {
     guard token.scopes.contains(anyOf: scopes) || token.scopes.names.isEmpty && scopes.contains("User.Read")
     else {
-      throw EndpointFailure(
+      throw LabError(
         status: 403, code: "Authorization_RequestDenied",
         message: "Insufficient privileges to complete the operation.")
     }
@@ -150,7 +150,7 @@ extension LabState {
 
   private func me(
     _ user: LabUser, _ tenant: String, select: String?, _ base: String
-  ) throws(EndpointFailure) -> LabReply {
+  ) throws(LabError) -> LabReply {
     let name = user.displayName.split(separator: " ").map(String.init)
     let all: [String: JSON] = [
       "id": .string(user.objectID(in: tenant) ?? user.objectID), "displayName": .string(user.displayName),
@@ -168,7 +168,7 @@ extension LabState {
   /// The properties that `$select` names; all without it.
   private func selected(
     _ select: String?, of all: [String: JSON]
-  ) throws(EndpointFailure) -> [String: JSON] {
+  ) throws(LabError) -> [String: JSON] {
     guard let select else { return all }
     let names = select.split(separator: ",").map { String($0.filter { $0 != " " }) }
     if let unknown = names.first(where: { all[$0] == nil }) {
@@ -179,7 +179,7 @@ extension LabState {
   }
 
   /// 45 users, by pages of 20.
-  private func users(_ query: Parameters, _ base: String) throws(EndpointFailure) -> LabReply {
+  private func users(_ query: Parameters, _ base: String) throws(LabError) -> LabReply {
     let all = (0..<45).map { number -> [String: JSON] in
       ["id": "00000000-0000-4000-8000-\(100_000_000_000 + number)", "displayName": "Person \(number + 1)"]
     }
@@ -187,7 +187,7 @@ extension LabState {
   }
 
   /// 25 messages, the newest first, by pages of 10.
-  private func messages(_ query: Parameters, _ base: String) throws(EndpointFailure) -> LabReply {
+  private func messages(_ query: Parameters, _ base: String) throws(LabError) -> LabReply {
     let all = (0..<25).map { number -> [String: JSON] in
       [
         "id": "message-\(25 - number)", "subject": "Message \(25 - number)",
@@ -206,7 +206,7 @@ extension LabState {
   /// One page of a list, whose link to the next one has the other parameters of the query.
   private func page(
     of all: [[String: JSON]], at path: String, _ query: Parameters, top: Int, skip: String, _ base: String
-  ) throws(EndpointFailure) -> LabReply {
+  ) throws(LabError) -> LabReply {
     let top = Int(query["$top"] ?? "\(top)") ?? 0
     let start = Int(query[skip] ?? "0") ?? -1
     guard (1...999).contains(top), (0...all.count).contains(start) else {
@@ -240,8 +240,7 @@ extension LabState {
   }
 
   /// JSON batching. The responses are in the reverse order.
-  private mutating func batch(_ request: LabRequest, _ token: AccessToken) throws(EndpointFailure) -> LabReply
-  {
+  private mutating func batch(_ request: LabRequest, _ token: AccessToken) throws(LabError) -> LabReply {
     guard request.method == "POST", let batch: Batch = try? decodeJSON(request.body) else {
       throw .badRequest("Invalid batch payload format.")
     }
@@ -254,7 +253,7 @@ extension LabState {
       let reply: LabReply
       if item.dependsOn?.contains(where: failed.contains) == true {
         reply = errorReply(
-          EndpointFailure(status: 424, code: "FailedDependency", message: "Failed Dependency"))
+          LabError(status: 424, code: "FailedDependency", message: "Failed Dependency"))
       } else {
         reply =
           takeFault(for: .batchItem)?.reply { self.response(to: item, base: request.base, token) }

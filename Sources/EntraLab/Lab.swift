@@ -38,7 +38,7 @@ package final class Lab: Sendable {
       }
       return Lab(server, file: file, ownDirectory: directory == nil ? temporary : nil)
     } catch {
-      throw .cannotStart("\(error)")
+      throw LabError(status: 500, code: "", message: "The lab cannot start: \(error)")
     }
   }
 
@@ -105,31 +105,29 @@ extension Lab {
 
   /// Approves the device code with this user code, or the newest pending one.
   package func approveDevice(userCode: String? = nil, as user: String) throws(LabError) {
-    try server.state.withLock { state throws(LabError) in
-      try state.decide(DeviceDecision(userCode: userCode, user: user))
-    }
+    try perform("approveDevice", DeviceDecision(userCode: userCode, user: user))
   }
 
   package func declineDevice(userCode: String? = nil) throws(LabError) {
-    try server.state.withLock { state throws(LabError) in try state.decide(DeviceDecision(userCode: userCode))
-    }
+    try perform("declineDevice", DeviceDecision(userCode: userCode))
   }
 
   /// Ends all sessions of the user: earlier refresh tokens are refused, and Graph challenges continuously evaluated tokens.
-  package func revokeSessions(of user: String) throws(LabError) {
-    try server.state.withLock { state throws(LabError) in try state.revokeSessions(of: user) }
-  }
+  package func revokeSessions(of user: String) throws(LabError) { try perform("revoke", user) }
 
   package func setCondition(_ condition: AccountCondition?, of user: String) throws(LabError) {
-    try server.state.withLock { state throws(LabError) in try state.setCondition(condition, of: user) }
+    try perform("condition", ConditionChange(user: user, condition: condition))
   }
 
   /// Requires a second factor at the next refresh, for these scopes or for all. An interactive sign-in provides it.
   package func requireMFA(_ isRequired: Bool = true, of user: String, scopes: [String] = []) throws(LabError)
   {
-    try server.state.withLock { state throws(LabError) in
-      try state.requireMFA(isRequired, of: user, scopes: scopes)
-    }
+    try perform("mfa", MFAChange(user: user, required: isRequired, scopes: scopes))
+  }
+
+  private func perform(_ verb: String, _ argument: some Encodable) throws(LabError) {
+    let command = encodeJSON([verb: argument])
+    _ = try server.state.withLock { state throws(LabError) in try state.perform(command) }
   }
 
   package func add(_ user: LabUser) { server.state.withLock { $0.add(user) } }

@@ -15,7 +15,7 @@ struct LabRequest: Sendable {
   /// The fields of a form or, with another method, of the query.
   var fields: Parameters { method == "POST" ? form : query }
 
-  func requirePOST() throws(EndpointFailure) {
+  func requirePOST() throws(LabError) {
     if method != "POST" { throw .invalidRequest(900_561, "The endpoint only accepts POST requests.") }
   }
 }

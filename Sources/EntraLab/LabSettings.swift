@@ -70,7 +70,7 @@ package enum AccountCondition: String, Codable, Sendable, CaseIterable {
   case protectionPolicyRequired
   case accountDisabled
 
-  var failure: EndpointFailure {
+  var failure: LabError {
     switch self {
     case .accountDeleted: .grant(50034, "The user account does not exist.", "user_account_deleted")
     case .badToken: .grant(700_082, "The refresh token has expired due to inactivity.", "bad_token")
@@ -83,7 +83,7 @@ package enum AccountCondition: String, Codable, Sendable, CaseIterable {
     case .deviceAuthenticationFailed:
       .grant(50097, "Device authentication is required.", "device_authentication_failed")
     case .protectionPolicyRequired:
-      EndpointFailure(
+      LabError(
         "unauthorized_client", 53005, "Application needs to enforce Intune protection policies.",
         suberror: "protection_policy_required")
     case .accountDisabled: .grant(50057, "The user account is disabled.")

@@ -18,7 +18,7 @@ struct ScopeRequest: Sendable {
 
   /// One request for a token (`isToken`) may be for one resource only; consent may span several. Scopes of Graph that are
   /// `unknown` are refused.
-  init(_ text: String, isToken: Bool, unknown: [String]) throws(EndpointFailure) {
+  init(_ text: String, isToken: Bool, unknown: [String]) throws(LabError) {
     for scope in text.split(separator: " ").map(String.init) {
       switch scope.lowercased() {
       case "openid":
@@ -47,7 +47,7 @@ struct ScopeRequest: Sendable {
     return resource
   }
 
-  private mutating func add(_ scope: String, unknown: [String]) throws(EndpointFailure) {
+  private mutating func add(_ scope: String, unknown: [String]) throws(LabError) {
     // No scope of Graph's own has a slash; a resource may be an application's id.
     let slash = scope.lastIndex(of: "/")
     let resource = slash.map { String(scope[..<$0]) } ?? Self.graph
@@ -62,7 +62,7 @@ struct ScopeRequest: Sendable {
     {
       names.append(Self.spellings.first { $0.lowercased() == name.lowercased() } ?? name)
     } else {
-      throw EndpointFailure(
+      throw LabError(
         "invalid_client", 650_053,
         "The application asked for scope '\(name)' that doesn't exist on the resource \(resource).")
     }

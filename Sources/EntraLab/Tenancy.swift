@@ -6,20 +6,20 @@ enum Tenancy: Sendable {
 }
 
 extension LabState {
-  func tenancy(of authority: LabAuthority) throws(EndpointFailure) -> Tenancy {
+  func tenancy(of authority: LabAuthority) throws(LabError) -> Tenancy {
     switch authority.tenant {
     case "common": return .anyAccount
     case "organizations": return .workAccount
     default:
       guard let tenant = directory.tenant(authority.tenant) else {
-        throw EndpointFailure("invalid_tenant", 90002, "Tenant '\(authority.tenant)' not found.")
+        throw LabError("invalid_tenant", 90002, "Tenant '\(authority.tenant)' not found.")
       }
       return .one(tenant)
     }
   }
 
   /// The tenant that issues the user's tokens: the authority's, else the user's own.
-  func tenant(of user: LabUser, at authority: LabAuthority) throws(EndpointFailure) -> String {
+  func tenant(of user: LabUser, at authority: LabAuthority) throws(LabError) -> String {
     switch try tenancy(of: authority) {
     case .anyAccount: return user.homeTenant
     case .workAccount where !user.isPersonal: return user.homeTenant
@@ -31,7 +31,7 @@ extension LabState {
   }
 
   /// The app with that client id, if it may use the authority.
-  func app(_ clientID: String?, at authority: LabAuthority) throws(EndpointFailure) -> LabApp {
+  func app(_ clientID: String?, at authority: LabAuthority) throws(LabError) -> LabApp {
     guard let clientID else { throw .missing("client_id") }
     let tenancy = try tenancy(of: authority)
     guard let app = directory.app(clientID) else { throw .unknownApp(clientID) }

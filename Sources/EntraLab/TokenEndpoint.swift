@@ -12,12 +12,12 @@ struct TokenRequest: Sendable {
 
 /// The token endpoint and its three grants.
 extension LabState {
-  mutating func token(_ request: LabRequest, _ authority: LabAuthority) throws(EndpointFailure) -> LabReply {
+  mutating func token(_ request: LabRequest, _ authority: LabAuthority) throws(LabError) -> LabReply {
     try request.requirePOST()
     let form = request.form
     let app = try app(form["client_id"], at: authority)
     if form["client_secret"] != nil || form["client_assertion"] != nil {
-      throw EndpointFailure(
+      throw LabError(
         "invalid_client", 700_025,
         "Client is public so neither 'client_assertion' nor 'client_secret' may be sent.")
     }
@@ -30,7 +30,7 @@ extension LabState {
     case "refresh_token": response = try refresh(token)
     case "urn:ietf:params:oauth:grant-type:device_code", "device_code": response = try pollDevice(token)
     case .some(let other):
-      throw EndpointFailure(
+      throw LabError(
         "unsupported_grant_type", 70003, "The app requested an unsupported grant type '\(other)'.")
     case nil: throw .missing("grant_type")
     }
@@ -39,7 +39,7 @@ extension LabState {
     return reply
   }
 
-  private mutating func redeemCode(_ request: TokenRequest) throws(EndpointFailure) -> [String: JSON] {
+  private mutating func redeemCode(_ request: TokenRequest) throws(LabError) -> [String: JSON] {
     let form = request.form
     guard let name = form["code"] else { throw .missing("code") }
     guard let code = codes[name], code.signIn.app.clientID == request.app.clientID else {
@@ -49,7 +49,7 @@ extension LabState {
     codes[name]?.isUsed = true
     if code.expires < now { throw .grant(70008, "The provided authorization code has expired.") }
     if form["redirect_uri"] != code.request.redirectURI {
-      throw EndpointFailure(
+      throw LabError(
         "invalid_client", 500_112,
         "The reply address does not match the one provided when requesting the authorization code.")
     }
@@ -68,7 +68,7 @@ extension LabState {
   }
 
   /// PKCE (RFC 7636 section 4.6).
-  private func checkVerifier(_ verifier: String?, _ parameters: [String: String]) throws(EndpointFailure) {
+  private func checkVerifier(_ verifier: String?, _ parameters: [String: String]) throws(LabError) {
     guard let challenge = parameters["code_challenge"] else {
       if verifier != nil {
         throw .grant(
@@ -88,7 +88,7 @@ extension LabState {
     }
   }
 
-  private mutating func refresh(_ request: TokenRequest) throws(EndpointFailure) -> [String: JSON] {
+  private mutating func refresh(_ request: TokenRequest) throws(LabError) -> [String: JSON] {
     let (form, app, authority) = (request.form, request.app, request.authority)
     guard let name = form["refresh_token"] else { throw .missing("refresh_token") }
     guard let token = refreshTokens[name], token.signIn.authority.isCompatible(with: authority) else {
@@ -116,7 +116,7 @@ extension LabState {
     let scopes = try ScopeRequest(
       form["scope"] ?? "openid profile offline_access", isToken: true, unknown: settings.unknownScopes)
     if !signIn.hasMFA, account.needsMFA(for: scopes) {
-      throw EndpointFailure(
+      throw LabError(
         "invalid_grant", 50076, "You must use multi-factor authentication to access the resource.",
         suberror: "basic_action",
         claims:
@@ -139,7 +139,7 @@ extension LabState {
 
   private func checkConsent(
     to scopes: ScopeRequest, of user: LabUser, for app: LabApp
-  ) throws(EndpointFailure) {
+  ) throws(LabError) {
     if let missing = missingConsent(scopes, of: user, to: app) {
       throw .grant(65001, missing, "consent_required")
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 extension LabState {
   mutating func issue(
     _ signIn: SignIn, _ requested: ScopeRequest, _ request: TokenRequest
-  ) throws(EndpointFailure) -> [String: JSON] {
+  ) throws(LabError) -> [String: JSON] {
     let (authority, claims, keyID) = (request.authority, request.claims, try boundKey(request.form))
     let tenant = try tenant(of: signIn.user, at: authority)
     var scopes = requested
