@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPSupport
+import GLibSupport
 package import IdentityClient
 import Logging
 import TokenCache
@@ -198,23 +198,17 @@ extension Form<String> {
   /// A proxy's URL. As text it has no user and no password.
   static let proxy = Form(
     text: { text in
-      guard var parts = proxyParts(text), parts.user != nil else { return text }
-      (parts.user, parts.password) = (nil, nil)
-      return parts.string ?? ""
+      guard var url = ProxyURL(text), url.user != nil else { return text }
+      (url.user, url.password) = (nil, nil)
+      return url.text
     },
-    parse: proxyText, isSecret: { proxyParts($0)?.user != nil })
+    parse: proxyText, isSecret: { ProxyURL($0)?.user != nil })
 
   private static func proxyText(_ text: String) throws(ConfigurationError) -> String {
-    guard text == "off" || proxyParts(text) != nil else {
+    guard text == "off" || ProxyURL(text) != nil else {
       throw ConfigurationError(value: "expected a URL such as http://proxy.example.com:8080, or off")
     }
     return text
-  }
-
-  private static func proxyParts(_ text: String) -> URLComponents? {
-    let parts = URLComponents(string: text.contains("://") ? text : "http://" + text)
-    guard let parts, parts.host?.isEmpty == false, let scheme = parts.scheme?.lowercased() else { return nil }
-    return ProxyScheme(rawValue: scheme) == nil ? nil : parts
   }
 }
 

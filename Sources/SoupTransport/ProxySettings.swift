@@ -33,27 +33,24 @@ struct ProxySettings: Sendable {
       [name, name.uppercased()].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
     }
     guard let text = named ?? value("https_proxy") ?? value("all_proxy") else { return nil }
-    let uri = g_uri_parse(text.contains("://") ? text : "http://" + text, FLAG_G_URI_FLAGS_HAS_PASSWORD, nil)
-    guard let uri else { throw invalid }
-    defer { g_uri_unref(uri) }
-    guard g_uri_get_host(uri).map({ $0.pointee != 0 }) == true,
-      let scheme = ProxyScheme(rawValue: String(cString: g_uri_get_scheme(uri)))
-    else { throw invalid }
-
-    let port = g_uri_get_port(uri)
-    name = String(cString: g_uri_get_host(uri)) + (port > 0 ? ":\(port)" : "")
-    user = g_uri_get_user(uri).map { String(cString: $0) }
-    if scheme == .http {
-      address = proxyAddress(uri, scheme: scheme, hasCredentials: false)
-      authorization = g_uri_get_user(uri).map { user in
-        let password = g_uri_get_password(uri).map { String(cString: $0) } ?? ""
-        return "Basic " + Data("\(String(cString: user)):\(password)".utf8).base64EncodedString()
-      }
+    guard var url = ProxyURL(text) else {
+      throw .invalidConfiguration(
+        "Invalid proxy: expected http://host:port in https_proxy, all_proxy or the settings.")
+    }
+    name = url.host + (url.port > 0 ? ":\(url.port)" : "")
+    user = url.user
+    // curl's default.
+    if url.port == -1 { url.port = url.scheme == .https ? 443 : 1080 }
+    if url.scheme == .http {
+      let password = url.password ?? ""
+      authorization = url.user.map { "Basic " + Data("\($0):\(password)".utf8).base64EncodedString() }
+      (url.user, url.password) = (nil, nil)
     } else {
       // GIO asks these for the connection, with the credentials of the address, and lets every SOCKS 5 proxy resolve the name.
-      address = proxyAddress(uri, scheme: scheme == .socks5h ? .socks5 : scheme, hasCredentials: true)
       authorization = nil
+      if url.scheme == .socks5h { url.scheme = .socks5 }
     }
+    address = url.text
     exceptions = value("no_proxy") ?? ""
   }
 
@@ -78,9 +75,6 @@ struct ProxySettings: Sendable {
   }
 }
 
-private let invalid = HTTPTransportError.invalidConfiguration(
-  "Invalid proxy: expected http://host:port in https_proxy, all_proxy or the settings.")
-
 /// An entry of `no_proxy` for GIO; `nil` for one that GIO would refuse, with a warning on standard error.
 private func ignoredHost(_ entry: Substring) -> Substring? {
   // GIO takes an address in brackets only before a port.
@@ -92,14 +86,4 @@ private func ignoredHost(_ entry: Substring) -> Substring? {
   // Several colons are those of an address.
   let isValid = isBracketed ? hasPort && parts[0] == "]" : hasPort || parts.count != 2
   return isValid ? host : nil
-}
-
-/// The address for GIO, with curl's default for a missing port.
-private func proxyAddress(_ uri: OpaquePointer, scheme: ProxyScheme, hasCredentials: Bool) -> String {
-  let port = g_uri_get_port(uri)
-  let text = g_uri_join_with_user(
-    FLAG_G_URI_FLAGS_HAS_PASSWORD, scheme.rawValue, hasCredentials ? g_uri_get_user(uri) : nil,
-    hasCredentials ? g_uri_get_password(uri) : nil, nil, g_uri_get_host(uri),
-    port != -1 ? port : scheme == .https ? 443 : 1080, "", nil, nil)
-  return String(taking: text) ?? ""
 }
