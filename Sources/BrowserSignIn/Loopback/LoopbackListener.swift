@@ -1,6 +1,6 @@
 package import GLibSupport
 import Glibc
-package import HTTPListener
+import HTTPListener
 package import IdentityClient
 import Synchronization
 
