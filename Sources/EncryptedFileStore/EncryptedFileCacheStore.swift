@@ -55,9 +55,9 @@ public final class EncryptedFileCacheStore: SealedStore, ForwardingStore {
     ) { _ throws(CacheError) in
       try directory.get()
     } unlock: { (failure) throws(CacheError) in
-      let isMissing = failure.isMissingStore ?? false
       try await keys.unsealing { (cancellable) throws(CacheError) in
-        try directory.get().unseal(makingStore: isMissing, cancellable)
+        try directory.get().unseal(
+          makingStore: failure.disposition == .unseal(makingStore: true), cancellable)
       }
     }
   }

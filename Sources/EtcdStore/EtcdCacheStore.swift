@@ -83,9 +83,11 @@ public final class EtcdCacheStore: SealedStore, ForwardingStore {
       try client.checkPassword()
       return EtcdBackend(access, call.cancellable)
     } unlock: { (failure) throws(CacheError) in
-      guard let isMissing = failure.isMissingStore else { return try await client.askForPassword() }
+      guard case .unseal(let makingStore) = failure.disposition else {
+        return try await client.askForPassword()
+      }
       try await keys.unsealing { (cancellable) throws(CacheError) in
-        try EtcdBackend(access, cancellable).unseal(makingStore: isMissing)
+        try EtcdBackend(access, cancellable).unseal(makingStore: makingStore)
       }
     }
   }

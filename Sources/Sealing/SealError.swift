@@ -4,8 +4,7 @@ package import TokenCache
 
 /// A problem with a sealed part of a store.
 ///
-/// It is the `underlyingError` of a `CacheError` with the code `damaged`, `newerVersion`, `wrongKey` or `rolledBack`, or with
-/// the disposition `unlock`.
+/// It is the `underlyingError` of a `CacheError` with the code `damaged`, `newerVersion`, `wrongKey` or `rolledBack`.
 public enum SealError: LocalizedError, Equatable, Sendable {
   /// It does not begin like a sealed file.
   case notSealed
@@ -35,8 +34,6 @@ public enum SealError: LocalizedError, Equatable, Sendable {
   case wrongKey
   /// The `keys` file needs a key of another kind.
   case otherKeySource(KeySource.Kind)
-  /// The keys must be unsealed first, or again. Where the store does not exist yet, a write makes it.
-  case notUnsealed(isMissing: Bool)
   /// There is not enough memory to try a passphrase; the file was not changed.
   case outOfMemory(mebibytes: Int)
 }
@@ -66,7 +63,6 @@ extension SealError: CustomStringConvertible {
     case .otherKeySource(.key): "cannot be opened: its key is in a key file or a systemd credential."
     case .otherKeySource(.keyring): "cannot be opened: its key is in the keyring."
     case .otherKeySource(.portal): "cannot be opened: its key is an application's own, in the Secret portal."
-    case .notUnsealed: "has keys that keep changing."
     case .outOfMemory(let size):
       "cannot be opened: trying a passphrase takes \(size) MiB of memory, more than is available."
     }
@@ -81,7 +77,6 @@ extension SealError: CustomStringConvertible {
     case .unknownKey, .wrongKey, .otherKeySource: .wrongKey
     case .rolledBack, .olderManifest: .rolledBack
     case .outOfMemory: .unavailable
-    case .notUnsealed: .refused
     }
   }
 
@@ -115,7 +110,6 @@ extension SealError: CustomStringConvertible {
       "Find out who put it there: it may hold tokens that were replaced or signed out."
     case .wrongKey: "Use the one that it was last sealed with: after a change of keys, the new one."
     case .otherKeySource: nil
-    case .notUnsealed: "Try again."
     case .outOfMemory:
       "Nothing was changed. Close other programs or raise the limit (\"ulimit -v\"), then try again."
     }

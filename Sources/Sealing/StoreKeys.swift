@@ -62,11 +62,11 @@ public final class StoreKeys: Sendable {
     reading read: @escaping @Sendable () throws(CacheError) -> [UInt8]?,
     writing write: @escaping @Sendable ([UInt8]) throws(CacheError) -> Void
   ) async throws(CacheError) {
-    guard let isMissing = failure.isMissingStore else { throw failure }
+    guard case .unseal(let makingStore) = failure.disposition else { throw failure }
     try await unsealing { [self] (cancellable) throws(CacheError) in
       if let value = try read() {
         try unseal(value, called: name, advice: advice, cancellable)
-      } else if isMissing {
+      } else if makingStore {
         try write(make(cancellable))
       }
     }
@@ -83,13 +83,13 @@ public final class StoreKeys: Sendable {
   ///
   /// - Parameter value: The value; `nil` if the store does not exist yet.
   /// - Returns: The keys.
-  /// - Throws: `CacheError` with the disposition `unlock` if the value must be unsealed or made first.
+  /// - Throws: `CacheError` with the disposition `unseal` if the value must be unsealed or made first.
   public func keys(in value: [UInt8]?) throws(CacheError) -> DataKeys {
     guard let value, let unsealed = state.withLock(\.unsealed), unsealed.value == value else {
       // A caller sees it only after several attempts to unseal.
       throw CacheError(
         .refused, "The keys of the store keep changing.", advice: "Try again.",
-        underlyingError: SealError.notUnsealed(isMissing: value == nil), disposition: .unlock)
+        disposition: .unseal(makingStore: value == nil))
     }
     return unsealed.keys
   }
@@ -195,7 +195,7 @@ public final class StoreKeys: Sendable {
           try work(cancellable, pending)
         }
       } catch {
-        guard error.isMissingStore != nil, attempts < 8 else {
+        guard case .unseal = error.disposition, attempts < 8 else {
           // First, since from then on no change begins.
           let explained = pending.explained(error)
           guard state.withLock(\.changes) != changes else { throw explained }
@@ -223,11 +223,6 @@ public final class StoreKeys: Sendable {
 }
 
 extension CacheError {
-  /// Where the keys must be unsealed first, or again, whether the store does not exist yet, so that a write makes it.
-  package var isMissingStore: Bool? {
-    if case .notUnsealed(let isMissing)? = underlyingError as? SealError { isMissing } else { nil }
-  }
-
   /// The error of a change of keys that failed when the new key, which may be the same, was in force.
   fileprivate func afterChangeOfKeys(isSame: Bool) -> CacheError {
     var error = self

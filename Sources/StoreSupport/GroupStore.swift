@@ -30,7 +30,7 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
   ///   - label: The name of the threads of work that takes no lock.
   ///   - policy: The timeout, and what else is the same for every call.
   ///   - backend: Makes what does the work of one call, of which it may keep the deadline. Called on a thread that may block.
-  ///   - unlock: Unlocks the store after a failure with the disposition `unlock`.
+  ///   - unlock: Unlocks the store after a failure with the disposition `unlock` or `unseal`.
   public init(
     _ writers: GroupWriters, label: String, _ policy: StorePolicy,
     backend: @escaping @Sendable (StoreCall) throws(CacheError) -> Backend,
@@ -220,7 +220,8 @@ public final class GroupStore<Backend: StoreBackend>: CacheStore {
             return try retrying(cancellable, turn, commit, work)
           }
         } catch {
-          guard error.disposition == .unlock, unlocks < policy.unlocks else { throw error }
+          let isSealed = if case .unseal = error.disposition { true } else { false }
+          guard isSealed || error.disposition == .unlock, unlocks < policy.unlocks else { throw error }
           unlocks += 1
           try await unlock(error)
         }

@@ -100,7 +100,7 @@ struct VectorTests {
     case .unreadable: "contents"
     case .malformed: "header"
     case .wrongKey, .otherKeySource: "wrong key"
-    case .rolledBack, .olderManifest, .missing, .notUnsealed, .outOfMemory: "\(error)"
+    case .rolledBack, .olderManifest, .missing, .outOfMemory: "\(error)"
     }
   }
 }

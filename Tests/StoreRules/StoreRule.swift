@@ -80,7 +80,9 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
       let generation = await fixture.generation(of: store)
       let shards = [fixture.shard(1), fixture.shard(2)]
       // Whatever the error says of another store. By a store that has no memory, from which it would begin first.
-      for disposition in [CacheError.Disposition.retry, .unlock, .applied(0), .fatal] {
+      for disposition in [
+        CacheError.Disposition.retry, .unlock, .unseal(makingStore: true), .applied(0), .fatal,
+      ] {
         let calls = Mutex(0)
         await expectCacheError(.refused) {
           try await fixture.newStore().update(shards, in: fixture.group) { contents throws(CacheError) in

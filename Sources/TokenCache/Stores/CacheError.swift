@@ -41,6 +41,8 @@ public struct CacheError: LocalizedError, Sendable, CustomStringConvertible {
     case retry
     /// Unlocks, and begins again.
     case unlock
+    /// Unseals its keys, or makes them where the store does not exist yet, and begins again.
+    case unseal(makingStore: Bool)
     /// Loads again, and makes the change anew: another writer was faster.
     case conflict
     /// Succeeds: one of the commits of this call, counted from 0, was applied after all.
