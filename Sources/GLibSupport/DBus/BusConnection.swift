@@ -125,8 +125,6 @@ package final class BusConnection: @unchecked Sendable {
     }
     let tuple = Variant.tuple(arguments)
     defer { withExtendedLifetime(tuple) {} }
-    let type: OpaquePointer = g_variant_type_new(reply)
-    defer { g_variant_type_free(type) }
     let idle = idleContexts.withLock { $0.popLast() }
     let context = if let idle { idle } else { try CallContext() }
     defer { idleContexts.withLock { $0.append(context) } }
@@ -135,13 +133,15 @@ package final class BusConnection: @unchecked Sendable {
     var result: OpaquePointer?
     // GDBus's own way to wait makes a context for each call.
     withUnsafeMutablePointer(to: &result) { result in
-      g_dbus_connection_call_with_unix_fd_list(
-        pointer, destination, path, interface, method, tuple.pointer, type, GDBusCallFlags(rawValue: 0),
-        milliseconds, descriptors?.pointer, cancellable.pointer,
-        { _, answer, result in
-          g_object_ref(answer.map { UnsafeMutableRawPointer($0) })
-          result?.assumingMemoryBound(to: OpaquePointer?.self).pointee = answer
-        }, result)
+      withVariantType(reply) { type in
+        g_dbus_connection_call_with_unix_fd_list(
+          pointer, destination, path, interface, method, tuple.pointer, type, GDBusCallFlags(rawValue: 0),
+          milliseconds, descriptors?.pointer, cancellable.pointer,
+          { _, answer, result in
+            g_object_ref(answer.map { UnsafeMutableRawPointer($0) })
+            result?.assumingMemoryBound(to: OpaquePointer?.self).pointee = answer
+          }, result)
+      }
       while result.pointee == nil { g_main_context_iteration(context.pointer, 1) }
     }
     defer { g_object_unref(result.map { UnsafeMutableRawPointer($0) }) }

@@ -8,13 +8,8 @@ struct Transfer {
   let group: String
   /// The name of another program's cache.
   let peer: String?
-  /// The kinds of the stores, and the number of accounts between stores.
-  var from: String?
-  var to: String?
-  /// Address and key of the target, where it is a store.
-  var store: String?
-  var key: String?
-  var accountCount: Int?
+  /// Between stores, what the JSON says of them.
+  private var stores: Members = [:]
   /// What cannot be read of what was read.
   var problems: [Members]?
   var warnings: [String]?
@@ -86,11 +81,11 @@ struct Transfer {
   /// Prints the result, with a line such as `3 records imported into GROUP, 2 there already.`
   func print(_ output: OutputOptions, verb: String, target: String) throws {
     if output.json {
-      return try Terminal.out([
-        "group": group, "peer": peer, "from": from, "to": to, "store": store, "key": key,
-        "account_count": accountCount, "saved": saved, "kept": kept, "dry_run": dryRun,
-        "records": records?.map(\.members), "problems": problems, "warnings": warnings,
-      ])
+      return try Terminal.out(
+        [
+          "group": group, "peer": peer, "saved": saved, "kept": kept, "dry_run": dryRun,
+          "records": records?.map(\.members), "problems": problems, "warnings": warnings,
+        ] + stores)
     }
     if let records, !records.isEmpty { List.printTable(of: records, now: Date(), to: Terminal.output) }
     let done = dryRun == true ? "would be \(verb)" : verb
@@ -125,14 +120,16 @@ extension Transfer {
     var transfer = try await to.run {
       try await Transfer(document, into: written, isDryRun: isDryRun, output, progress: progress)
     }
-    (transfer.from, transfer.to) = (source.kind.rawValue, target.kind.rawValue)
     let directory = try (written.store as? EncryptedFileCacheStore)?.path()
     let persistent = target.persistent
-    transfer.store = directory.map { "file:" + $0 } ?? (persistent.address ?? .keyring).description
-    transfer.key = persistent.key?.argument
-    transfer.accountCount = document.accountCount
+    let address = directory.map { "file:" + $0 } ?? (persistent.address ?? .keyring).description
+    let key = persistent.key?.argument
+    transfer.stores = [
+      "from": source.kind.rawValue, "to": target.kind.rawValue, "store": address, "key": key,
+      "account_count": document.accountCount,
+    ]
     transfer.problems = problems.map(\.members) + (transfer.problems ?? [])
-    let place = transfer.key.flatMap { key in transfer.store.map { "in \($0) with the key \(key)" } }
+    let place = key.map { "in \(address) with the key \($0)" }
     try transfer.print(output, verb: verb, target: "\(group.name), \(place ?? target.kind.place)")
     try check(snapshot, "The copy", of: group)
   }

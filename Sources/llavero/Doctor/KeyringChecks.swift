@@ -6,24 +6,18 @@ import TokenCache
 
 extension Check {
   static let sessionBus = Check(name: "session_bus") { setup in
-    let queue = BlockingQueue(label: "llavero.doctor")
-    do throws(SecretServiceError) {
-      try await queue.run(timeout: .seconds(10), onCancel: .cancelled, onTimeout: .timedOut) {
-        (cancellable) throws(SecretServiceError) in
-        guard (try? BusConnection(address: nil, cancellable)) != nil else { throw .noSessionBus }
-      }
-      return .ok("There is a session bus.")
-    } catch {
-      guard error == .noSessionBus else { return .problem(error) }
-      let address = setup.environment["DBUS_SESSION_BUS_ADDRESS"]
-      let reason =
-        address.map { "DBUS_SESSION_BUS_ADDRESS is not reachable: \($0)." }
-        ?? "DBUS_SESSION_BUS_ADDRESS is not set."
-      return .problem(
-        "There is no D-Bus session bus. \(reason)",
-        // Last, since it ends with a command.
-        advice: sentences(Failure.setupAdvice, SecretServiceError.busAdvice()))
-    }
+    let isReachable = try await BlockingQueue(label: "llavero.doctor").run(
+      timeout: .seconds(10), onCancel: SecretServiceError.cancelled, onTimeout: .timedOut
+    ) { (cancellable) throws(SecretServiceError) in (try? BusConnection(address: nil, cancellable)) != nil }
+    if isReachable { return .ok("There is a session bus.") }
+    let address = setup.environment["DBUS_SESSION_BUS_ADDRESS"]
+    let reason =
+      address.map { "DBUS_SESSION_BUS_ADDRESS is not reachable: \($0)." }
+      ?? "DBUS_SESSION_BUS_ADDRESS is not set."
+    return .problem(
+      "There is no D-Bus session bus. \(reason)",
+      // Last, since it ends with a command.
+      advice: sentences(Failure.setupAdvice, SecretServiceError.busAdvice()))
   }
 
   static let service = Check(name: "secret_service") { setup in
