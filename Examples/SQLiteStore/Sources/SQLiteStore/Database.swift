@@ -17,9 +17,8 @@ final class Database {
     if !makesFile, access(path, F_OK) != 0, errno == ENOENT { return }
     guard sqlite3_open(path, &connection) == SQLITE_OK else { throw failure }
     sqlite3_busy_timeout(connection, Int32(min(max(timeout / .milliseconds(1), 1), Double(Int32.max - 1))))
-    _ = try rows("CREATE TABLE IF NOT EXISTS keys (id INTEGER PRIMARY KEY CHECK (id = 0), value BLOB)")
-    _ = try rows(
-      "CREATE TABLE IF NOT EXISTS shards (keychain TEXT, id TEXT, value BLOB, PRIMARY KEY (keychain, id))")
+    try rows("CREATE TABLE IF NOT EXISTS keys (id INTEGER PRIMARY KEY CHECK (id = 0), value BLOB)")
+    try rows("CREATE TABLE IF NOT EXISTS shards (keychain TEXT, id TEXT, value BLOB, UNIQUE (keychain, id))")
   }
 
   deinit { sqlite3_close_v2(connection) }
@@ -32,7 +31,7 @@ final class Database {
     guard connection != nil else { throw CacheError(.unavailable, "The SQLite file does not exist.") }
     do throws(CacheError) {
       for change in [("BEGIN IMMEDIATE", [], nil)] + changes + [("COMMIT", [], nil)] {
-        _ = try rows(change.sql, change.texts, change.blob)
+        try rows(change.sql, change.texts, change.blob)
       }
     } catch {
       // After some failures SQLite has done so itself.
@@ -42,6 +41,7 @@ final class Database {
   }
 
   /// Runs a statement with these values.
+  @discardableResult
   func rows(_ sql: String, _ texts: [String] = [], _ blob: [UInt8]? = nil) throws(CacheError) -> Rows {
     guard let connection else { return [] }
     var statement: OpaquePointer?
@@ -55,17 +55,16 @@ final class Database {
     }
     guard results.allSatisfy({ $0 == SQLITE_OK }) else { throw failure }
     var rows = Rows()
-    while true {
-      switch sqlite3_step(statement) {
-      case SQLITE_ROW:
-        let last = sqlite3_column_count(statement) - 1
-        let value = UnsafeRawBufferPointer(
-          start: sqlite3_column_blob(statement, last), count: Int(sqlite3_column_bytes(statement, last)))
-        rows.append((String(cString: sqlite3_column_text(statement, 0)), Array(value)))
-      case SQLITE_DONE: return rows
-      default: throw failure
-      }
+    var result = sqlite3_step(statement)
+    while result == SQLITE_ROW {
+      let last = sqlite3_column_count(statement) - 1
+      let value = UnsafeRawBufferPointer(
+        start: sqlite3_column_blob(statement, last), count: Int(sqlite3_column_bytes(statement, last)))
+      rows.append((String(cString: sqlite3_column_text(statement, 0)), Array(value)))
+      result = sqlite3_step(statement)
     }
+    guard result == SQLITE_DONE else { throw failure }
+    return rows
   }
 
   private var failure: CacheError {

@@ -27,8 +27,8 @@ public func sqliteCacheStore(
       () throws(CacheError) in
       try Database(path, timeout: timeout).keys()
     } writing: { (value) throws(CacheError) in
-      let database = try Database(path, timeout: timeout, makesFile: true)
-      _ = try database.rows("INSERT OR IGNORE INTO keys VALUES (0, ?)", [], value)
+      try Database(path, timeout: timeout, makesFile: true).rows(
+        "INSERT OR IGNORE INTO keys VALUES (0, ?)", [], value)
     }
   }
 }
@@ -38,7 +38,6 @@ struct SQLiteBackend: StoreBackend {
   let database: Database
   let keys: StoreKeys
   private static let query = "SELECT id, value FROM shards WHERE keychain = ?"
-  private static let deletion = "DELETE FROM shards WHERE keychain = ? AND id = ?"
 
   func groups() throws(CacheError) -> [KeychainGroup] {
     try database.rows("SELECT DISTINCT keychain FROM shards ORDER BY keychain").compactMap {
@@ -53,12 +52,9 @@ struct SQLiteBackend: StoreBackend {
     let value = try database.keys()
     if value == nil && turn == nil { return Loaded(GroupContents(), nil) }
     let keys = try keys.keys(in: value)
-    var rows = Database.Rows()
-    switch shards {
-    case .all: rows = try database.rows(Self.query, [group.name])
-    case .some(let ids):
-      for id in ids { rows += try database.rows(Self.query + " AND id = ?", [group.name, id.rawValue]) }
-    }
+    let ids: [ShardID]? = if case .some(let ids) = shards { ids } else { nil }
+    let condition = ids.map { " AND id IN (\($0.map { _ in "?" }.joined(separator: ",")))" } ?? ""
+    let rows = try database.rows(Self.query + condition, [group.name] + (ids ?? []).map(\.rawValue))
     let sealed = rows.map { (shard: ShardID(rawValue: $0.name), bytes: $0.value) }
     return Loaded(SealedFormat.contents(of: sealed, in: group, with: keys) { "The row \($0)" }, keys)
   }
@@ -67,13 +63,14 @@ struct SQLiteBackend: StoreBackend {
     _ changes: [(id: ShardID, document: CacheDocument?)], of group: KeychainGroup,
     over loaded: Loaded<DataKeys?>
   ) throws(CacheError) -> [Database.Statement] {
-    var statements = changes.map { (Self.deletion, [group.name, $0.id.rawValue], [UInt8]?.none) }
-    for (id, document) in changes {
-      guard let document, let keys = loaded.version else { continue }
+    try changes.map { (id, document) throws(CacheError) in
+      let row = [group.name, id.rawValue]
+      guard let document, let keys = loaded.version else {
+        return ("DELETE FROM shards WHERE keychain = ? AND id = ?", row, nil)
+      }
       let sealed = try SealedFormat.seal(document, of: id, in: group, with: keys)
-      statements.append(("INSERT INTO shards VALUES (?, ?, ?)", [group.name, id.rawValue], sealed))
+      return ("REPLACE INTO shards VALUES (?, ?, ?)", row, sealed)
     }
-    return statements
   }
 
   func commit(
