@@ -81,7 +81,7 @@ struct BrokerMethod {
 
   /// The native client's URI of the cloud, which has to be registered for the client. A broker accepts no other.
   static func redirectURI(of request: BrokerRequest) -> String {
-    if let own = request.redirectURI, own.path(percentEncoded: true) == nativeClientPath {
+    if let own = request.redirectURI, own.path() == nativeClientPath {
       return own.absoluteString
     }
     guard CloudInstances.known.contains(request.authority.host) else { return publicRedirectURI }

@@ -245,8 +245,8 @@ public final class Lender: Sendable {
 
   private func end(_ borrower: Borrower) {
     state.withLock { state in
-      let count = (state.requests[borrower.process ?? 0] ?? 1) - 1
-      state.requests[borrower.process ?? 0] = count > 0 ? count : nil
+      state.requests[borrower.process ?? 0]? -= 1
+      if state.requests[borrower.process ?? 0] == 0 { state.requests[borrower.process ?? 0] = nil }
     }
   }
 

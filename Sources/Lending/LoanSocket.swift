@@ -48,9 +48,9 @@ final class LoanSocket: Sendable {
     let path: String
     var ownDirectory: String?
     var lock: HeldLockFile?
-    var isMade = false
     defer {
-      if !isMade, let ownDirectory { rmdir(ownDirectory) }
+      // With a socket in it, it stays.
+      if let ownDirectory { rmdir(ownDirectory) }
       lock?.remove()
     }
     do throws(PrivateFileError) {
@@ -79,13 +79,11 @@ final class LoanSocket: Sendable {
     do throws(LendingError) {
       try removeAbandoned(name, in: directory, path)
       let (descriptor, status) = try listening(name, in: directory, mode: isOpen ? 0o666 : 0o600, path)
-      let made = LoanSocket(
+      return LoanSocket(
         path: path, socket: try socket(descriptor),
         place: Place(
           directory: directory, name: name, ownDirectory: ownDirectory, device: UInt(status.st_dev),
           inode: UInt(status.st_ino)))
-      isMade = true
-      return made
     } catch {
       close(directory)
       throw error

@@ -114,8 +114,7 @@ package final class PeerLock: Sendable {
   }
 
   private static func pause(_ duration: Duration) {
-    let microseconds = duration / .microseconds(1)
-    if microseconds >= 1 { usleep(useconds_t(min(microseconds, 999_999))) }
+    usleep(useconds_t(min(max(duration / .microseconds(1), 0), 999_999)))
   }
 }
 
