@@ -9,7 +9,8 @@ struct TokenStateTests {
       ([:], .valid), (["token_type": "Bearer", "requested_claims": "{}"], .valid),
       // A day before ten years have passed, and a day after.
       (["expires_on": "2082499200"], .valid), (["expires_on": "2082672000"], .expired),
-      (["expires_on": "1767225599"], .expired), (["cached_at": "1767225700"], .expired),
+      (["expires_on": "1767225599"], .expired), (["expires_on": "1767225600"], .valid),
+      (["cached_at": "1767225700"], .expired),
       (["expires_on": "1767225500", "extended_expires_on": "1767225700"], .extended),
       (["token_type": "Pop", "kid": "k"], .unusable), (["ext_cache_key": "hash"], .unusable),
       (["application_cache_identifier": "app"], .unusable), (["home_account_id": "v.t"], .unusable),

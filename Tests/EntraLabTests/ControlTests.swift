@@ -102,5 +102,7 @@ import LabSupport
     let tokens = try await lab.redeem(code, ["client_id": "new-app", "redirect_uri": uri])
     #expect(try tokens.claims(of: "id_token")["name"] == "Dora")
     try lab.revokeSessions(of: "Dora")
+    // The lab's own apps stay.
+    #expect(try await lab.authorize().redirect["code"] != nil)
   }
 }

@@ -40,7 +40,8 @@ import LabSupport
     }
     let flow = try await lab.begin()
     #expect(try await lab.poll(flow)["error"] == "authorization_pending")
-    #expect(try await lab.poll(flow)["error"] == "slow_down")
+    let refusal = try await lab.poll(flow)
+    #expect(refusal["error"] == "slow_down" && refusal.errorCode == 70016)
     lab.configure { $0.clockSkew = 601 }
     #expect(try await lab.poll(flow)["error"] == "authorization_pending")
   }

@@ -235,7 +235,7 @@ struct LoanBrokerTests {
     Named("an expiry in the far future", LentThings.token(["expires_on": "999999999999"])),
     Named("a huge expiry", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
     Named("an expiry that is not a number", LentThings.token(["expires_on": "nan"])),
-    Named("an expiry with an exponent", LentThings.token(["expires_on": "1e300"])),
+    Named("an expiry with an exponent", LentThings.token(["expires_on": "9e9"])),
   ]
 
   @Test(.fault("invalid lender"), arguments: invalidTokens)

@@ -130,6 +130,12 @@ struct ErrorTests {
     #expect(MSALResult(accessToken: "a", account: account).authorizationHeader == "Bearer a")
   }
 
+  @Test func `A result for an account without tenant profiles is of its home tenant`() {
+    let account = MSALAccount(username: nil, homeAccountId: MSALAccountId(identifier: "uid.utid"))
+    let profile = MSALResult(accessToken: "a", account: account).tenantProfile
+    #expect(profile.tenantId == "utid" && profile.isHomeTenantProfile)
+  }
+
   @Test func `Invalid configurations are refused`() {
     let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
     config.cacheConfig.keychainSharingGroup = "no group"

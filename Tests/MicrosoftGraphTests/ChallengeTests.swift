@@ -76,7 +76,7 @@ struct ChallengeTests {
     lab.inject(LabFault(.batchItem, status: 403, body: "{}"))
     #expect(try await batch(challenges: 1).map(\.status) == [403, 200])
     // The token for the claims is kept for one that is throttled then.
-    lab.inject(LabFault(.batchItem, status: 401, headers: ["WWW-Authenticate": challenge], body: "{}"))
+    lab.inject(LabFault(.batchItem, status: 403, headers: ["WWW-Authenticate": challenge], body: "{}"))
     lab.inject(LabFault(.batchItem, status: 429, headers: ["Retry-After": "1"], body: "{}"))
     asked.withLock { $0 = [] }
     let one = try await graph.batch([.init(id: "a", GraphRequest("/me"))])
