@@ -129,7 +129,9 @@ public enum SealedFormat {
     guard file.count >= 16 else { throw .wrongLength(size: file.count, expected: minimumSize) }
     let size = Int(file.bigEndian(at: 12) as UInt32)
     guard size == file.count else { throw .wrongLength(size: file.count, expected: size) }
-    guard file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize))) else { throw .corrupt }
+    guard file.suffix(checkSumSize).elementsEqual(checkSum(file.dropLast(checkSumSize))) else {
+      throw .corrupt
+    }
     let version: UInt32 = file.bigEndian(at: 8)
     guard version == Self.version else { throw .newerVersion(version) }
     guard size >= minimumSize else { throw .wrongLength(size: size, expected: minimumSize) }
