@@ -7,14 +7,14 @@ enum Interface {
     <interface>
       <menu id="menu">
         <section>
-          <item><attribute name="label">\(markup(localized("_Add Account…")))</attribute><attribute name="action">win.add</attribute></item>
-          <item><attribute name="label">\(markup(localized("_Import a File…")))</attribute><attribute name="action">win.import</attribute></item>
-          <item><attribute name="label">\(markup(localized("_Reload")))</attribute><attribute name="accel">F5</attribute><attribute name="action">win.refresh</attribute></item>
-          <item><attribute name="label">\(markup(localized("_Check Setup")))</attribute><attribute name="action">win.doctor</attribute></item>
+          \(item(localized("_Add Account…"), "add"))
+          \(item(localized("_Import a File…"), "import"))
+          \(item(localized("_Reload"), "refresh", key: "F5"))
+          \(item(localized("_Check Setup"), "doctor"))
         </section>
         <section>
-          <item><attribute name="label">\(markup(localized("_Keyboard Shortcuts")))</attribute><attribute name="action">win.show-help-overlay</attribute></item>
-          <item><attribute name="label">\(markup(localized("A_bout Llavero")))</attribute><attribute name="action">win.about</attribute></item>
+          \(item(localized("_Keyboard Shortcuts"), "show-help-overlay"))
+          \(item(localized("A_bout Llavero"), "about"))
         </section>
       </menu>
       <object class="AdwApplicationWindow" id="window">
@@ -265,6 +265,16 @@ enum Interface {
       </object>
     </interface>
     """
+
+  private static func item(_ label: String, _ action: String, key: String? = nil) -> String {
+    let key = key.map { "<attribute name=\"accel\">\($0)</attribute>" } ?? ""
+    return """
+      <item>
+        <attribute name="label">\(markup(label))</attribute>\(key)
+        <attribute name="action">win.\(action)</attribute>
+      </item>
+      """
+  }
 
   private static func spinner(_ name: String) -> String {
     """
@@ -586,15 +596,15 @@ enum Interface {
             <child>
               <object class="GtkShortcutsGroup">
                 <property name="title">Llavero</property>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Add an account")))</property><property name="accelerator">&lt;Control&gt;n</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Import a file")))</property><property name="accelerator">&lt;Control&gt;o</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Search")))</property><property name="accelerator">&lt;Control&gt;f</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Reload")))</property><property name="accelerator">F5</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Sign out or remove the account")))</property><property name="accelerator">&lt;Control&gt;Delete</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Back")))</property><property name="accelerator">&lt;Alt&gt;Left</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Menu")))</property><property name="accelerator">F10</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Keyboard shortcuts")))</property><property name="accelerator">&lt;Control&gt;question</property></object></child>
-                <child><object class="GtkShortcutsShortcut"><property name="title">\(markup(localized("Quit")))</property><property name="accelerator">&lt;Control&gt;q</property></object></child>
+                \(shortcut(localized("Add an account"), "<Control>n"))
+                \(shortcut(localized("Import a file"), "<Control>o"))
+                \(shortcut(localized("Search"), "<Control>f"))
+                \(shortcut(localized("Reload"), "F5"))
+                \(shortcut(localized("Sign out or remove the account"), "<Control>Delete"))
+                \(shortcut(localized("Back"), "<Alt>Left"))
+                \(shortcut(localized("Menu"), "F10"))
+                \(shortcut(localized("Keyboard shortcuts"), "<Control>question"))
+                \(shortcut(localized("Quit"), "<Control>q"))
               </object>
             </child>
           </object>
@@ -602,6 +612,17 @@ enum Interface {
       </object>
     </interface>
     """
+
+  private static func shortcut(_ title: String, _ key: String) -> String {
+    """
+    <child>
+      <object class="GtkShortcutsShortcut">
+        <property name="title">\(markup(title))</property>
+        <property name="accelerator">\(markup(key))</property>
+      </object>
+    </child>
+    """
+  }
 
   static let style = """
     listview.tokens { background: none; padding: 12px 12px 24px 12px; }
