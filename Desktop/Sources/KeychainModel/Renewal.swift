@@ -22,7 +22,7 @@ extension Keychain {
       of: token.environment ?? "", token.tenantID, account: id, in: snapshot)
     let client = try client(clientID, authority, trusting: self.authority, of: cache(of: group))
     let request = SilentRequest(
-      scopes: token.scopesToRenew(by: authority), account: account, forceRefresh: true)
+      scopes: authority.scopesToRenew(token.scopes, of: clientID), account: account, forceRefresh: true)
     do throws(IdentityError) {
       let result = try await client.acquireTokenSilent(request)
       if let error = result.cacheError { throw IdentityError(.cache, error.message, advice: error.advice) }

@@ -19,6 +19,7 @@ public struct SignInRequest: Sendable, Hashable {
   private(set) var accountID: String?
   /// The host of the cloud; `nil` for the authority of the settings.
   private(set) var environment: String?
+  /// The scopes of the token; empty for those of the settings.
   private(set) var scopes: [String] = []
   /// The claims that the server asked for, in JSON.
   private(set) var claims: String?
@@ -32,7 +33,7 @@ public struct SignInRequest: Sendable, Hashable {
   /// A sign-in that brings an app its tokens again.
   init(_ token: TokenEntry, accountName: String?, claims: String? = nil) {
     (clientID, app, tenant, environment) = (token.clientID, token.app, token.tenantID, token.environment)
-    (accountID, scopes) = (token.homeAccountID, token.scopesToRenew)
+    (accountID, scopes) = (token.homeAccountID, token.scopes)
     (self.accountName, self.claims) = (accountName.map { printable($0) }, claims)
   }
 }
@@ -96,7 +97,8 @@ extension Keychain {
       }
       trusted = authority
     }
-    let scopes = request.scopes.isEmpty ? settings.signInScopes : request.scopes
+    let asked = authority.scopesToRenew(request.scopes, of: request.clientID ?? "")
+    let scopes = asked.isEmpty ? settings.signInScopes : asked
     let claims = request.claims.flatMap { try? ClaimsRequest(json: $0) }
     let client = try client(
       settings.clientID ?? "", authority, trusting: trusted, of: cache, authenticator: browser(show),

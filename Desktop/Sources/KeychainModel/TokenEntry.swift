@@ -66,12 +66,6 @@ public struct TokenEntry: Sendable, Hashable, Identifiable {
   /// The sign-in that it needs because a renewal was refused.
   public var requiredSignIn: SignInRequest? { refusal?.signIn }
 
-  /// What a renewal asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
-  func scopesToRenew(by authority: Authority) -> [String] {
-    let asked = scopes.filter { !authority.reserves($0, for: clientID ?? "") }
-    return asked.first { $0.lowercased().hasSuffix("/.default") }.map { [$0] } ?? asked
-  }
-
   /// `nil` for tokens of an application.
   public var homeAccountID: String? { summary.homeAccountId }
   public var environment: String? { summary.environment }
@@ -139,5 +133,13 @@ extension CredentialType {
     case .idToken, .legacyIDToken: localized("ID token")
     case .other: localized("Unknown token")
     }
+  }
+}
+
+extension Authority {
+  /// What a renewal of a token asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
+  func scopesToRenew(_ scopes: [String], of clientID: String) -> [String] {
+    let asked = scopes.filter { !reserves($0, for: clientID) }
+    return asked.first { $0.lowercased().hasSuffix("/.default") }.map { [$0] } ?? asked
   }
 }
