@@ -24,11 +24,13 @@ public struct EtcdMember: Sendable {
   /// How far its clock is ahead of this machine's, in seconds, to a second or so; `nil` where it does not report that.
   public let clockOffset: Double?
 
-  /// Whether the store is for a version: 3.4.10 or a later 3.4, or 3.5.3 or later. Earlier ones of 3.5 can lose data
-  /// (https://etcd.io/blog/2022/data_inconsistency/).
+  /// The versions that the store is for (https://etcd.io/blog/2022/data_inconsistency/).
+  package static let supportedVersions =
+    "3.4.10 or a later 3.4, or 3.5.3 or later: 3.5.0 to 3.5.2 can lose data"
+
+  /// Whether a version is one of ``supportedVersions``.
   package static func isSupported(_ version: String) -> Bool {
-    let parts = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
-    let number = [0, 1, 2].map { parts.indices.contains($0) ? parts[$0] : 0 }
+    let number = version.split(separator: ".").map { Int($0.prefix { $0.isNumber }) ?? 0 }
     let first = number.starts(with: [3, 4]) ? [3, 4, 10] : [3, 5, 3]
     return !number.lexicographicallyPrecedes(first)
   }

@@ -38,6 +38,7 @@ package func wipe(_ bytes: inout [UInt8]) {
 
 /// Removes the LF or CR LF that programs write after a secret.
 package func removeLineEnd(_ bytes: inout [UInt8]) {
-  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+  guard bytes.last == UInt8(ascii: "\n") else { return }
+  bytes.removeLast()
   if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
 }

@@ -236,6 +236,7 @@ struct LoanBrokerTests {
     Named("a huge expiry", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
     Named("an expiry that is not a number", LentThings.token(["expires_on": "nan"])),
     Named("an expiry with an exponent", LentThings.token(["expires_on": "9e9"])),
+    Named("a huge expiry with an exponent", LentThings.token(["expires_on": "1e300"])),
   ]
 
   @Test(.fault("invalid lender"), arguments: invalidTokens)

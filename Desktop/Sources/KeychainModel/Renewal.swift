@@ -83,3 +83,11 @@ extension Keychain {
     }
   }
 }
+
+extension Authority {
+  /// What a renewal of a token asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
+  func scopesToRenew(_ scopes: [String], of clientID: String) -> [String] {
+    let asked = scopes.filter { !reserves($0, for: clientID) }
+    return asked.first { $0.lowercased().hasSuffix("/.default") }.map { [$0] } ?? asked
+  }
+}

@@ -1,6 +1,5 @@
 public import Configuration
 public import FoundationEssentials
-import IdentityClient
 import Localization
 public import TokenCache
 
@@ -133,13 +132,5 @@ extension CredentialType {
     case .idToken, .legacyIDToken: localized("ID token")
     case .other: localized("Unknown token")
     }
-  }
-}
-
-extension Authority {
-  /// What a renewal of a token asks for. `/.default` stands for all scopes, and Entra ID refuses others beside it.
-  func scopesToRenew(_ scopes: [String], of clientID: String) -> [String] {
-    let asked = scopes.filter { !reserves($0, for: clientID) }
-    return asked.first { $0.lowercased().hasSuffix("/.default") }.map { [$0] } ?? asked
   }
 }

@@ -46,8 +46,7 @@ extension Check {
     let text =
       "\(endpoint) \(member.isLeader ? "leads" : "follows"): etcd \(printable(member.version)), answers in \(time) ms."
     guard !EtcdMember.isSupported(member.version) else { return .ok(text) }
-    return .warning(
-      text, advice: "Use 3.4.10 or a later 3.4, or 3.5.3 or later: 3.5.0 to 3.5.2 can lose data.")
+    return .warning(text, advice: "Use \(EtcdMember.supportedVersions).")
   }
 
   private static func space(_ members: [EtcdMember]) -> [Finding] {

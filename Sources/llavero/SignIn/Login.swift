@@ -14,7 +14,8 @@ struct Login: AsyncParsableCommand, ClientCommand {
       --no-browser, it shows the page's address instead, for a browser on the machine where you sit. The \
       response comes back through the tunnel of the "ssh -L" that it shows. Or paste the address of the \
       browser's last page, which fails to load, into the terminal; it is not shown. A sign-in in the \
-      browser times out after five minutes, or 15 where the address is shown. Many organisations block device codes, so that one is used only with --device-code. \
+      browser times out after five minutes, or 15 where the address is shown. Many organisations block \
+      device codes, so that one is used only with --device-code. \
       With --account, only that account, which has to be signed in before, may use the code. \
       The tokens are stored in the group of the store. With Microsoft's identity broker and a display, the \
       broker shows its own window; --broker off, --port and --redirect-uri prevent that.
