@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 /// Help, usage errors, --quiet and completion.
@@ -5,15 +6,18 @@ import TestSupport
 struct HelpTests {
   private struct Command {
     let words: [String]
+    let options: Set<String>
     let discussion: String
     let isShown: Bool
 
     /// The command and those below it, out of what the program says of itself.
     static func all(in dump: JSONValue, after words: [String] = []) -> [Command] {
       let commands = (dump["subcommands"]?.arrayValue ?? []).filter { $0["commandName"] != "help" }
+      let names = (dump["arguments"]?.arrayValue ?? []).flatMap { $0["names"]?.arrayValue ?? [] }
       return [
         Command(
-          words: words, discussion: dump["discussion"]?.stringValue ?? "",
+          words: words, options: Set(names.compactMap { $0["name"]?.stringValue }),
+          discussion: dump["discussion"]?.stringValue ?? "",
           isShown: dump["shouldDisplay"] != .bool(false))
       ]
         + commands.flatMap { all(in: $0, after: words + [$0["commandName"]?.stringValue ?? ""]) }
@@ -130,6 +134,36 @@ struct HelpTests {
     #expect(lines.count == 2, "\(lines)")
     #expect(lines.first?.hasPrefix("llavero: " + message) == true, "\(lines)")
     #expect(lines.last?.contains(hint) == true, "\(lines)")
+  }
+
+  @Test func `Each command and option that a document, message or comment names exists`() throws {
+    // "llavero keys" and "llavero portal" are info of HKDF.
+    let mention = /(?:[`"(]|^ *(?:sudo )?|\| )llavero (?!help|keys|portal)(-?-?[a-z][^`"\\\n|;)>$]*)/
+      .anchorsMatchLineEndings()
+    let root = SharedFiles.repository
+    let paths = try ["Documentation", "Sources", "Desktop/Sources"].flatMap { folder in
+      try FileManager.default.subpathsOfDirectory(atPath: root.path + "/" + folder).map { folder + "/" + $0 }
+    }
+    var count = 0
+    for path in paths + ["README.md", "SECURITY.md", "CONTRIBUTING.md"]
+    where path.hasSuffix(".md") || path.hasSuffix(".swift") {
+      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        .replacing("\\\"", with: "\"").replacing(/\\\n */, with: "")
+      for match in text.matches(of: mention) {
+        count += 1
+        var command = try #require(commands.first)
+        for word in match.1.split(separator: " ").prefix(while: { $0 != "--" }) {
+          if let option = word.prefixMatch(of: /--?([a-z-]+)/)?.1 {
+            let isKnown = command.options.contains(String(option)) || option.hasSuffix("completion-script")
+            #expect(isKnown, "\(path): \(match.1)")
+          } else if let below = commands.first(where: { $0.words == command.words + [String(word)] }) {
+            command = below
+          }
+        }
+        #expect(!command.words.isEmpty || match.1.hasPrefix("-"), "\(path): \(match.1)")
+      }
+    }
+    #expect(count > 300)
   }
 
   @Test func `Every command can be quiet`() throws {
