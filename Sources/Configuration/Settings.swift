@@ -119,6 +119,11 @@ public struct Settings: Sendable {
   /// Where the value of a setting comes from; `nil` where the environment and the files do not set it.
   package func origin(of setting: Setting) -> Origin? { origins[setting.name] }
 
+  /// Where a setting stands, as an error names it.
+  package func place(of setting: Setting) -> String {
+    origin(of: setting)?.place(of: setting) ?? setting.name
+  }
+
   /// How weak the place of a setting is; the weakest where it is not set.
   private func rank(of setting: Setting) -> Int { origins[setting.name]?.rank ?? .max }
 

@@ -68,9 +68,7 @@ public final class Keychain: Sendable {
       settings = try Settings(environment: environment)
       if let unknown = settings.unknown { throw unknown }
       if let address = settings.authority {
-        let isVariable = environment["LLAVERO_AUTHORITY"]?.isEmpty == false
-        authority = try Self.authority(
-          address, from: isVariable ? "LLAVERO_AUTHORITY" : "\"authority\" in the configuration")
+        authority = try Self.authority(address, from: settings.place(of: .authority))
       }
       let (caBundle, proxy) = (settings.caBundle, settings.proxy)
       var access = StoreAccess { (question) throws(CacheError) in
@@ -78,7 +76,7 @@ public final class Keychain: Sendable {
       } transport: { (certificates) throws(HTTPTransportError) in
         try SoupHTTPTransport(
           caBundle: certificates ?? caBundle, proxy: proxy, environment: environment,
-          allowsLoopbackHTTP: true, caBundleVariable: "LLAVERO_ETCD_CA")
+          allowsLoopbackHTTP: true, caBundleVariable: Setting.etcdCA.variable)
       }
       access.shareConnection()
       store = try given ?? settings.store.store(access)

@@ -48,10 +48,7 @@ struct LlaveroDesktop {
           USAGE: llavero-desktop [--help] [--version]
 
           ENVIRONMENT
-            LLAVERO_GROUP, LLAVERO_STORE, LLAVERO_KEY, LLAVERO_COLLECTION, LLAVERO_ETCD_USER,
-            LLAVERO_ETCD_PASSWORD, LLAVERO_ETCD_CA, LLAVERO_CLIENT_ID, LLAVERO_AUTHORITY,
-            LLAVERO_TENANT, LLAVERO_SCOPE, LLAVERO_BROKER, LLAVERO_CA_BUNDLE, LLAVERO_PROXY, BROWSER;
-            or the configuration of llavero
+            The variables and the configuration of llavero ("llavero help settings"), and BROWSER
           """, to: STDOUT_FILENO)
     default:
       end(2, saying: "llavero-desktop: It takes no arguments. See llavero-desktop --help.", to: STDERR_FILENO)

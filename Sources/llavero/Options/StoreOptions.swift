@@ -99,7 +99,8 @@ struct StoreOptions: ParsableArguments {
     var words = ["llavero"] + words + given.values.flatMap { ["--" + $0.setting.name, $0.text] }
     if allowsPlainSession { words.append("--allow-plain-session") }
     let isHere = origin == .store && Settings.current.origin?.socket != nil
-    let text = (isHere ? "LLAVERO_FROM=off " : "") + words.map(shellQuoted).joined(separator: " ")
+    let text =
+      (isHere ? Setting.origin.variable + "=off " : "") + words.map(shellQuoted).joined(separator: " ")
     let settings = settings
     guard settings.kind.takesKey, case .passphraseDescriptor(let number)? = settings.key else { return text }
     return text + " \(number)< FILE"

@@ -179,12 +179,13 @@ extension SignsIn {
     let own = GraphCloud.cloud(for: authority)
     if let address = Settings.current.graphURL {
       guard let url = URL(string: address) else {
-        let place = Settings.current.origin(of: .graphURL)?.name ?? ""
-        throw GraphError(.invalidRequest, "Invalid \(place): expected an address, not \(address).")
+        throw GraphError(
+          .invalidRequest,
+          "Invalid \(Settings.current.place(of: .graphURL)): expected an address, not \(address).")
       }
       let named = try GraphCloud(baseURL: url)
       // What the file says is about the file's authority: a known cloud's tokens go to a Graph of that cloud.
-      let isVariable = Setting.graphURL.variableText(in: processEnvironment()) != nil
+      let isVariable = Settings.current.origin(of: .graphURL)?.isVariable == true
       if own == nil || isVariable || named.serves(authority) { return named }
     }
     guard let cloud = own else {

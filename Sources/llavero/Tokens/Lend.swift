@@ -178,7 +178,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
           "cannot_listen", "The socket's path has a control character.", code: .usage,
           advice: "Choose another path with --socket.")
       }
-      return ["LLAVERO_FROM": "unix:" + path]
+      return [Setting.origin.variable: "unix:" + path]
     case .endpoint(let url, let secret):
       return ["IDENTITY_ENDPOINT": url.absoluteString, "IDENTITY_HEADER": secret]
     }
@@ -192,7 +192,7 @@ struct Lend: AsyncParsableCommand, SignsIn {
     if output.json {
       func value(_ name: String) -> String? { variables.first { $0.key == name }?.value }
       return try Terminal.out([
-        "from": value("LLAVERO_FROM"), "identity_endpoint": value("IDENTITY_ENDPOINT"),
+        "from": value(Setting.origin.variable), "identity_endpoint": value("IDENTITY_ENDPOINT"),
         "identity_header": value("IDENTITY_HEADER"), "scopes": scopes,
         "home_account_id": loan.account.homeAccountID, "username": loan.account.username,
         "expires_on": loan.end,
