@@ -159,6 +159,7 @@ struct LenderTests {
     prefix + "scope=User.Read&api-version=2019-08-01", prefix + "scope=%ff",
     prefix + "scope=User.Read&min_validity=-1", prefix + "scope=User.Read&min_validity=1e9",
     prefix + "scope=User.Read&min_validity=99999999", prefix + "scope=User.Read&token_sha256_to_refresh=abc",
+    prefix + "=",
   ])
   func `An invalid request is refused`(_ target: String) async throws {
     let lender = try TestLender()

@@ -22,6 +22,9 @@ struct TableTests {
       let lines = try tool.onTerminal(tool.inGroup(command), columns: width) { _, _ in nil }.lines
       #expect(lines.count > 1)
       for line in lines { #expect(columns(line) <= width, "\(line)") }
+      if command == ["list"], lines.contains(where: { $0.contains("…") }) {
+        #expect(lines.contains { columns($0) == width }, "\(lines)")
+      }
     }
   }
 

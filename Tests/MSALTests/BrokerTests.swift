@@ -147,6 +147,7 @@ extension ApplicationTests {
       let application = try application(broker)
       let account = try await application.signIn().account
       let parameters = MSALSilentTokenParameters(scopes: ["mail.read"], account: account)
+      #expect(parameters.allowUsingLocalCachedRtWhenSsoExtFailed)
       parameters.allowUsingLocalCachedRtWhenSsoExtFailed = false
       let error = try await failure { try await application.acquireTokenSilent(with: parameters) }
       #expect(error.code == MSALError.internal.rawValue)
