@@ -130,7 +130,7 @@ extension GraphError {
     let error = (members.member("error") ?? members.member("odata.error"))?.objectValue ?? members
     let details = (error.member("details") ?? error.member("errors"))?.arrayValue ?? []
     let reasons = details.prefix(100).compactMap(\.objectValue)
-    let isText = fields[.contentType]?.lowercased().hasPrefix("text/plain") ?? false
+    let isText = fields[.contentType]?.lowercased().hasPrefix("text/plain") == true
     let text: String? = isText ? String(decoding: body, as: UTF8.self) : nil
     let message =
       error.explanation ?? reasons.first?.explanation ?? text.nonBlank?.printable()
