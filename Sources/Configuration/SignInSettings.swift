@@ -20,6 +20,21 @@ extension Settings {
     return try authority.replacingTenant(with: tenant)
   }
 
+  /// The authority that the settings name, without their tenant; `nil` where they name none.
+  ///
+  /// Reading it throws ``ConfigurationError``, which says where an invalid one stands.
+  public var namedAuthority: Authority? {
+    get throws(ConfigurationError) {
+      guard let authority else { return nil }
+      do throws(IdentityError) {
+        return try Authority(authority)
+      } catch {
+        throw ConfigurationError(
+          "invalid_authority", "Invalid \(place(of: .authority)): \(error.description)")
+      }
+    }
+  }
+
   /// The scopes to ask for where none are named.
   public var signInScopes: [String] {
     let scopes = scopes ?? []

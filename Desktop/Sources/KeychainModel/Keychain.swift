@@ -67,16 +67,14 @@ public final class Keychain: Sendable {
     do {
       settings = try Settings(environment: environment)
       if let unknown = settings.unknown { throw unknown }
-      if let address = settings.authority {
-        authority = try Self.authority(address, from: settings.place(of: .authority))
-      }
+      authority = try settings.namedAuthority
       let (caBundle, proxy) = (settings.caBundle, settings.proxy)
       var access = StoreAccess { (question) throws(CacheError) in
         try dialog.answer(question)
       } transport: { (certificates) throws(HTTPTransportError) in
         try SoupHTTPTransport(
           caBundle: certificates ?? caBundle, proxy: proxy, environment: environment,
-          allowsLoopbackHTTP: true, caBundleVariable: Setting.etcdCA.variable)
+          allowsLoopbackHTTP: true, caBundleVariable: "LLAVERO_ETCD_CA")
       }
       access.shareConnection()
       store = try given ?? settings.store.store(access)
@@ -91,16 +89,6 @@ public final class Keychain: Sendable {
     self.settings = settings
     (self.authority, storeName, self.isKeyring, self.obstacle) = (authority, name, isKeyring, obstacle)
     (self.store, self.prompting, self.dialog) = (store, prompting, dialog)
-  }
-
-  private static func authority(
-    _ address: String, from place: String
-  ) throws(ConfigurationError) -> Authority {
-    do throws(IdentityError) {
-      return try Authority(address)
-    } catch {
-      throw ConfigurationError("invalid_authority", "Invalid \(place): \(error.description)")
-    }
   }
 
   /// Reads the store anew: another program may have changed it without an announcement. Only what the person does may
