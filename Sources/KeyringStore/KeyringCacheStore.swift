@@ -12,8 +12,7 @@ public import TokenCache
 /// For example:
 ///
 /// ```swift
-/// let store = KeyringCacheStore(
-///   prompt: .allowed(waitingUpTo: .seconds(120)))
+/// let store = KeyringCacheStore(prompt: .allowed())
 /// let cache = TokenCacheAccessor(store: store)
 /// ```
 public final class KeyringCacheStore: ForwardingStore {

@@ -57,7 +57,7 @@ open class MSALCacheConfig: NSObject, NSCopying {
   func accessor() throws -> TokenCacheAccessor {
     do {
       return TokenCacheAccessor(
-        store: store ?? KeyringCacheStore(prompt: .allowed(waitingUpTo: .seconds(120))),
+        store: store ?? KeyringCacheStore(prompt: .allowed()),
         group: try KeychainGroup(keychainSharingGroup))
     } catch {
       throw NSError(error)

@@ -11,7 +11,7 @@ struct PeerCaches: Sendable {
     var failure: CacheError?
     for peer in registry.caches {
       let store = MSALExtensionsCacheStore(
-        peer, prompt: .allowed(waitingUpTo: .seconds(120)), client: service)
+        peer, prompt: .allowed(), client: service)
       do {
         // Checked first: a program that was never used here gets no lock file.
         guard try await store.exists() else { continue }

@@ -46,8 +46,9 @@ package final class SecretServiceClient: Sendable {
 /// Whether the service may ask the user, for example for the keyring's password.
 public enum PromptPermission: Hashable, Sendable {
   case denied
-  /// The user has this long to answer. A prompt that is not answered by then stays open, but the call fails.
-  case allowed(waitingUpTo: Duration)
+  /// The user has this long to answer: by default long enough to find a password, short enough not to hang a forgotten terminal
+  /// for ever. A prompt that is not answered by then stays open, but the call fails.
+  case allowed(waitingUpTo: Duration = .seconds(120))
 
   package var timeout: Duration? {
     if case .allowed(let timeout) = self { timeout } else { nil }

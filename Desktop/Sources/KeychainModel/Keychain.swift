@@ -78,7 +78,7 @@ public final class Keychain: Sendable {
       }
       access.shareConnection()
       store = try given ?? settings.store.store(access)
-      access.prompt = .allowed(waitingUpTo: .seconds(120))
+      access.prompt = .allowed()
       prompting =
         try promptingStore ?? given ?? (settings.store.usesKeyring ? settings.store.store(access) : store)
       (name, isKeyring) = (printable(settings.store.title), settings.store.kind == .keyring)

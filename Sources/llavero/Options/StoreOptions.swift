@@ -106,9 +106,8 @@ struct StoreOptions: ParsableArguments {
     return text + " \(number)< FILE"
   }
 
-  /// Whether the keyring may ask: long enough to find a password, short enough not to hang a forgotten terminal for
-  /// ever.
-  var prompt: PromptPermission { unlock ? .allowed(waitingUpTo: .seconds(120)) : .denied }
+  /// Whether the keyring may ask.
+  var prompt: PromptPermission { unlock ? .allowed() : .denied }
 }
 
 extension ArgumentHelp {
@@ -129,8 +128,7 @@ extension Terminal {
         case .items: "permission to read the items"
         case .newCollection: "the password of a new collection, Default keyring"
         }
-      note(
-        "The keyring asks for \(subject), in a window of its own. Waiting for two minutes; Ctrl-C ends that.")
+      note("The keyring asks for \(subject), in a window of its own. Ctrl-C ends the wait.")
     }
   }
 
