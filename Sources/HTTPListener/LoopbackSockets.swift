@@ -12,10 +12,10 @@ package struct LoopbackSockets: Sendable {
     var attempts = wanted == 0 ? 10 : 1
     while true {
       attempts -= 1
-      let first = try listen("127.0.0.1", wanted, wanted: wanted)
+      let first = try listen("127.0.0.1", wanted)
       let port = try localPort(first)
       do {
-        sockets = [first, try listen("::1", port, wanted: wanted)]
+        sockets = [first, try listen("::1", port)]
       } catch  where error.isAddressInUse {
         // A browser that resolves localhost to ::1 would give the code to the program that listens there.
         if attempts == 0 { throw error }
@@ -30,9 +30,7 @@ package struct LoopbackSockets: Sendable {
   }
 }
 
-private func listen(
-  _ host: String, _ port: UInt16, wanted: UInt16
-) throws(GLibError) -> GObjectReference<GSocket> {
+private func listen(_ host: String, _ port: UInt16) throws(GLibError) -> GObjectReference<GSocket> {
   do throws(GLibError) {
     guard let address = g_inet_socket_address_new_from_string(host, guint(port)) else {
       throw GLibError.unexplained
@@ -47,7 +45,7 @@ private func listen(
     g_socket_set_listen_backlog(socket.pointer, 64)
     // SO_REUSEADDR lets a fixed port be used again right after a sign-in, while its connections are in TIME_WAIT.
     // Linux does not let two sockets listen on one address for that.
-    _ = try withGError { g_socket_bind(socket.pointer, address, wanted == 0 ? 0 : 1, $0) }
+    _ = try withGError { g_socket_bind(socket.pointer, address, 1, $0) }
     _ = try withGError { g_socket_listen(socket.pointer, $0) }
     return socket
   } catch {

@@ -64,7 +64,9 @@ struct SystemBrowserTests {
       browser.watchTime = .seconds(300)
       try await browser.open(url)
     }
-    try await open(["BROWSER": "/proc/nonexistent/browser:sh -c exit\\ 127:true", "PATH": path])
+    let browsers = ["BROWSER": "/proc/nonexistent/browser:sh -c exit\\ 127:true", "PATH": path]
+    #expect(SystemBrowser(environment: browsers).program == "sh")
+    try await open(browsers)
     await expectError(.browserUnavailable) {
       try await open(
         desktop.merging(["BROWSER": "/proc/nonexistent/browser", "PATH": "/proc/nonexistent"]) { $1 })
