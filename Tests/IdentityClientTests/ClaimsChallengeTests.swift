@@ -17,7 +17,7 @@ struct ClaimsChallengeTests {
       [#"Bearer error = "insufficient_claims" , claims = "\#(unpadded)""#],
       [#"Basic realm="x", Bearer error="insufficient_claims", claims="\#(base64)", PoP nonce="n""#],
       [
-        #"Negotiate oYG2==, Bearer realm="say \"claims=1\"", error="insufficient_claims", claims="\#(base64)""#
+        #"NTLM oYG2, Negotiate oYG2==, Bearer realm="say \"claims=1\"", error="insufficient_claims", claims="\#(base64)""#
       ],
       [
         #"Negotiate"#, #"Bearer error="invalid_token""#,

@@ -54,8 +54,9 @@ private struct AuthenticationChallenge {
         challenges[last].parameters[name.lowercased()] =
           challenges[last].parameters[name.lowercased()] ?? value
       } else {
+        // Credentials in place of parameters, as in `Negotiate oYG2`, become a scheme of their own, which is ignored.
         challenges.append(AuthenticationChallenge(scheme: name.lowercased()))
-        rest = afterSpace.skippingToken68()
+        rest = afterSpace
       }
     }
   }
@@ -82,16 +83,5 @@ private struct AuthenticationChallenge {
     }
     rest = ""
     return value
-  }
-}
-
-extension Substring {
-  /// Skips the credentials that some schemes have in place of parameters, such as `Negotiate oYG2==`.
-  fileprivate func skippingToken68() -> Substring {
-    let token = prefix { !",=\"".contains($0) && !$0.isWhitespace }
-    let padding = dropFirst(token.count).prefix { $0 == "=" }
-    let end = dropFirst(token.count + padding.count)
-    let isWhole = end.isEmpty || end.drop(while: \.isWhitespace).first == ","
-    return !token.isEmpty && isWhole ? end : self
   }
 }
