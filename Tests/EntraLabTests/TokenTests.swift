@@ -40,7 +40,7 @@ import LabSupport
     let code = try #require(try await lab.authorize().redirect["code"])
     #expect(try await lab.redeem(code, tenant: "fabrikam.test").errorCode == 700_005)
     let other = try #require(try await lab.authorize().redirect["code"])
-    lab.configure { $0.clockSkew = 601 }
+    lab.configure { $0.clockSkew = 600 }
     #expect(try await lab.redeem(other).errorCode == 70008)
   }
 

@@ -67,6 +67,7 @@ struct LenderTests {
     }
     let tokens = Lender.tokens(of: try loan(TestPerson.clientID), from: client)
     #expect(try await tokens(["User.Read"], .never)?.accessToken == "of \(tenant)")
+    #expect(try await tokens(["Mail.Send"], .never) == nil)
     #expect(
       throws: LendingError.unusable("The loan is of the client another, not \(TestPerson.clientID).")
     ) {
@@ -279,7 +280,7 @@ struct LenderTests {
         }
       }
       #expect(lender.calls.count == minute)
-      lender.pass(.seconds(61))
+      lender.pass(.seconds(60))
     }
     // The response is the same within the minute.
     #expect(statuses.withLock { $0.count } == 1)
