@@ -182,16 +182,19 @@ extension JSONValue {
 extension JSONObject {
   /// A number of 64 bits, which is left out where it is zero. The greatest is none that etcd comes to, and has no successor.
   func number(_ name: String) throws(EtcdFailure) -> Int64 {
-    switch self[name] {
-    case nil: return 0
-    case .integer(let number) where number >= 0 && number < .max: return number
-    case .string(let text)
-    where text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }:
-      guard let number = Int64(text), number < .max else { break }
-      return number
-    default: break
+    let number: Int64? =
+      switch self[name] {
+      case nil: 0
+      case .integer(let number): number
+      case .string(let text)
+      where text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }:
+        Int64(text)
+      default: nil
+      }
+    guard let number, (0..<Int64.max).contains(number) else {
+      throw .malformed("its \(name) is not a number")
     }
-    throw .malformed("its \(name) is not a number")
+    return number
   }
 
   /// A truth value, which is left out where it is false.
@@ -217,7 +220,7 @@ extension JSONObject {
       throw .malformed("part of a transaction's response is missing")
     }
     let values = try range.values(at: revision)
-    guard values.count <= 1, values.allSatisfy({ $0.key == Array(key.utf8) }) else {
+    guard values.allSatisfy({ $0.key == Array(key.utf8) }) else {
       throw .malformed("it holds other keys than the requested ones")
     }
     return values.first
