@@ -169,10 +169,11 @@ final class PeerJob: StoreBackend {
   /// The contents; what another program is writing is waited for. They write a file in place, so that it is empty or half of
   /// one meanwhile.
   private func wholeContents() throws(CacheError) -> PeerContents {
+    guard lock == nil, peer.file != nil else { return try read() }
     do throws(CacheError) {
       let contents = try read()
-      if contents.copies > 0 || lock != nil || peer.file == nil { return contents }
-    } catch  where error.code == .damaged && lock == nil && peer.file != nil {}
+      if contents.copies > 0 { return contents }
+    } catch  where error.code == .damaged {}
     if peer.lockFiles.contains(where: { unsafe Glibc.access($0, F_OK) == 0 }) { try takeLock() }
     return try read()
   }

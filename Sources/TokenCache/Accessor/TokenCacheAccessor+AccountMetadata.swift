@@ -98,11 +98,11 @@ extension CacheDocument {
 extension AccountMetadata {
   /// The union of the records of a group's shards, one record for each client: what stands in an earlier shard counts.
   static func union(of shards: [[String: AccountMetadata]]) -> [String: AccountMetadata] {
-    let records = shards.flatMap { $0.sorted(by: isBefore) }
+    let records = shards.flatMap { $0.sorted { rank($0) < rank($1) } }
     var union: [String: AccountMetadata] = [:]
     let byClient = Dictionary(grouping: records) { $0.value.clientID?.normalized ?? "" }
     for (client, records) in byClient.sorted(by: { $0.key < $1.key }) {
-      guard !client.isEmpty, let (key, preferred) = records.min(by: isBefore) else { continue }
+      guard !client.isEmpty, let (key, preferred) = records.min(by: { rank($0) < rank($1) }) else { continue }
       var fields = JSONObject()
       for record in records { fields.formUnion(record.value.fields) }
       fields["client_id"] = preferred.fields["client_id"]
@@ -112,12 +112,8 @@ extension AccountMetadata {
     return union
   }
 
-  /// Which of two records counts: one under the key that its client ID makes, else the one with the first key.
-  private static func isBefore(
-    _ one: (key: String, value: AccountMetadata), _ other: (key: String, value: AccountMetadata)
-  ) -> Bool {
-    (one.key == one.value.serializedKey ? 0 : 1, one.key) < (
-      other.key == other.value.serializedKey ? 0 : 1, other.key
-    )
+  /// Of several records the first counts: one under the key that its client ID makes, else the one with the first key.
+  private static func rank(_ record: (key: String, value: AccountMetadata)) -> (Int, String) {
+    (record.key == record.value.serializedKey ? 0 : 1, record.key)
   }
 }
