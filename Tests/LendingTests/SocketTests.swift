@@ -146,6 +146,15 @@ struct SocketTests {
     }
   }
 
+  @Test func `A passed socket is lent at, and has the path that it is bound to`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/passed.sock"
+    let socket = listeningUnixSocket(SOCK_STREAM, at: path, mode: 0o600, backlog: 8)
+    let lender = try TestLender(at: .passedSocket(descriptor: socket))
+    #expect(lender.socket == path)
+    _ = try await lender.send().token()
+  }
+
   @Test func `A passed descriptor must be a listening Unix socket`() async throws {
     let types = [(AF_INET, SOCK_STREAM), (AF_UNIX, SOCK_STREAM), (AF_UNIX, SOCK_DGRAM)]
     for (domain, type) in types {

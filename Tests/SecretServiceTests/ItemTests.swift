@@ -119,5 +119,6 @@ struct SecretBytesTests {
     await expectFailure(.itemTooLarge(size: size, limit: size - 1)) {
       try await client.create(label: "Big", attributes: ["test": "big"], secret: secret, in: collection.path)
     }
+    try SecretBytes(copying: [UInt8](repeating: 0, count: size - 1)).checkSize()
   }
 }

@@ -107,6 +107,24 @@ struct PromptTests {
     #expect(wallets.calls.contains("isOpen"))
   }
 
+  @Test(.fault("ksecretd"))
+  func `A prompt for an open wallet that was dismissed without being shown is repeated, five times at most`()
+    async throws
+  {
+    let (service, wallets) = try withKWallet(isOpen: .reply([.boolean(true)]))
+    let client = service.client()
+    let collection = try await client.collection().path
+    let dismissed = FakeService.Answer.completion(.objectPaths([]), dismissed: true)
+    var answer = FakeService.Answer.completion(.objectPaths([FakeService.collection]))
+    for _ in 0..<4 { answer = .inTurn(dismissed, then: answer) }
+    service.setAnswer("Prompt", answer)
+    try await client.unlock(collection)
+    service.setAnswer("Prompt", dismissed)
+    await expectFailure(.promptDismissed) { try await client.unlock(collection) }
+    #expect(service.calls.count { $0 == "Prompt" } == 10)
+    withExtendedLifetime(wallets) {}
+  }
+
   @Test(
     .fault("ksecretd"),
     arguments: [

@@ -11,8 +11,8 @@ package final class FakeService: Sendable {
     case reply([Variant])
     case error(String)
     case silence
-    /// Replies to Prompt and completes the prompt with this result, as if the user allowed it.
-    case completion(Variant)
+    /// Replies to Prompt and completes the prompt with this result, as if the user allowed or dismissed it.
+    case completion(Variant, dismissed: Bool = false)
     /// The first once, then the other for ever.
     indirect case inTurn(Answer, then: Answer)
     /// Computed from the arguments.
@@ -105,9 +105,9 @@ package final class FakeService: Sendable {
     }
     if case .computed(let compute) = answer { answer = compute(arguments) }
     switch answer {
-    case .completion(let result):
+    case .completion(let result, let dismissed):
       call.reply([])
-      completePrompt(dismissed: false, result)
+      completePrompt(dismissed: dismissed, result)
     case .reply(let values): call.reply(values)
     case .error(let name): call.fail(name)
     case .silence, .inTurn, .computed: break

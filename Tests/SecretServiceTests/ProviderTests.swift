@@ -1,0 +1,25 @@
+import TestSupport
+
+@testable import SecretService
+
+@Suite(.timeLimit(.minutes(20)))
+struct ProviderTests {
+  @Test func `A name that no program owns and the bus cannot start is missing`() async throws {
+    let service = try FakeService(names: ["org.freedesktop.secrets", "org.example.Owned"])
+    for (name, isThere) in [("org.example.Owned", true), ("org.example.Missing", false)] {
+      let found = try await service.client().perform { (connection, cancellable) throws(SecretServiceError) in
+        try connection.hasOrCanStart(name, cancellable)
+      }
+      #expect(found == isThere)
+    }
+  }
+
+  /// As root in a process of another user, which may not read the link to the parent's program.
+  @Test func `A program whose file cannot be seen is the one that it was started as`() async {
+    await #expect(processExitsWith: .success) {
+      let own = Provider(process: UInt32(getpid())).name
+      if geteuid() == 0 { #expect(setuid(65534) == 0) }
+      #expect(Provider(process: UInt32(getppid())).name == own)
+    }
+  }
+}
