@@ -23,6 +23,17 @@ struct FormatTests {
     #expect(Array(opened.contents) == WorkedExample.document)
   }
 
+  @Test(arguments: [(4092, 4212), (4093, 8308)])
+  func `Contents that fill their padding are opened as they were sealed`(
+    _ count: Int, _ fileSize: Int
+  ) throws {
+    let contents = [UInt8](repeating: 7, count: count)
+    let file = try WorkedExample.seal(contents, as: WorkedExample.shard)
+    #expect(file.count == fileSize)
+    let opened = try SealedFormat.open(file, as: WorkedExample.identity(WorkedExample.shard), with: .example)
+    #expect(Array(opened.contents) == contents)
+  }
+
   /// R12.4
   @Test func `The keys are sealed as the examples say`() throws {
     for example in try SharedFiles.workedExamples(with: "keys") {

@@ -104,9 +104,15 @@ struct KeyTests {
     try keyring.unlockCollection()
     #expect(try await cache().finds(token))
     let path = try #require(try await client.search(["xdg:schema": "org.llavero.StoreKey"]).unlocked.first)
-    try await client.delete(path)
-    let error = await expectCacheError(.wrongKey) { try await cache().finds(token) }
-    #expect(error?.message.contains("does not hold the key") == true)
+    for isDeleted in [false, true] {
+      if isDeleted {
+        try await client.delete(path)
+      } else {
+        try await client.setSecret(SecretBytes(copying: []), of: path)
+      }
+      let error = await expectCacheError(.wrongKey) { try await cache().finds(token) }
+      #expect(error?.message.contains("does not hold the key") == true)
+    }
     keyring.killDaemon()
     await expectCacheError(.unavailable) { try await cache().finds(token) }
   }

@@ -40,6 +40,11 @@ struct FileTests {
     #expect(try await found == whole)
   }
 
+  @Test func `A file that its group may write is read`() async throws {
+    chmod(try directory.file("cache.json", Self.theirs), 0o664)
+    #expect(try await tokens(lockTimeout: .zero) > 0)
+  }
+
   /// A file for each moment of the removal, since only chance decides when the other program renames its own.
   @Test(.fault("adopt replaced"))
   func `A cache that is renamed into the place of an adopted one stays`() async throws {

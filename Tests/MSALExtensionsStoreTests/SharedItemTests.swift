@@ -123,6 +123,12 @@ struct SharedItemTests {
     #expect(try await cache.accounts(AccountFilter(clientID: "c")).isEmpty)
   }
 
+  @Test func `An item is not discarded as a plaintext file is`() async throws {
+    try await create(theirs)
+    #expect(try await !store.discardPlaintext(holding: CacheDocument(json: Data(theirs.utf8))))
+    #expect(try await payloads() == [theirs])
+  }
+
   @Test func `The encoding that was found is kept`() async throws {
     try await create("\u{FEFF}" + Data(theirs.utf8).base64EncodedString())
     try await save("mine")
