@@ -49,6 +49,8 @@ struct FaultTests {
     let old = try #require(try await fixture.value(name))
     try await cache(store).save(SampleToken("newer", account: 1))
     try await fixture.put(old, to: name)
+    // A read of another account says nothing of this one.
+    _ = try await store.read(.some([fixture.shard(two)]), in: fixture.group)
     let contents = try await store.read(.some([fixture.shard(one)]), in: fixture.group)
     #expect(contents.problems.map(\.kind) == [.rolledBack] && contents.documents.isEmpty)
     await expectCacheError(.rolledBack) { try await cache(store).save(one) }
@@ -429,14 +431,22 @@ struct FaultTests {
     #expect(try await cache(store).finds(one))
   }
 
-  @Test func `A call that is cancelled ends at once`() async throws {
+  @Test func `A call that is cancelled ends at once, and its request with it`() async throws {
+    let (began, end) = (AsyncStream<Void>.makeStream(), AsyncStream<Bool>.makeStream())
     let store = try fixture.checkingStore { (_, _) throws(HTTPTransportError) in
-      do { try await Task.sleep(for: .seconds(600)) } catch {}
+      began.continuation.yield()
+      do { try await Task.sleep(for: .seconds(100)) } catch {}
+      end.continuation.yield(Task.isCancelled)
       throw .cancelled
     }
     let waiting = Task { try await store.read(.all, in: fixture.group) }
+    for await _ in began.stream { break }
     waiting.cancel()
     await expectCacheError(.cancelled) { try await waiting.value }
+    for await isCancelled in end.stream {
+      #expect(isCancelled)
+      break
+    }
   }
 
   @Test func `A lookup that is cancelled ends at once if the transport ignores that`() async throws {

@@ -164,6 +164,17 @@ struct RememberedShardTests {
     #expect(try await transactions(in: store, adding: 9...9) == 1)
   }
 
+  @Test func `A change of shards of which one is not in memory begins with reading`() async throws {
+    let store = try await warmStore()
+    #expect(try await fixture.store().increment(2, of: fixture) == 1)
+    let before = transport.methods.count
+    let results = try await store.update([shard, fixture.shard(2)], in: fixture.group) { [fixture] contents in
+      (1...2).map { fixture.increment($0, in: &contents) }
+    }
+    #expect(results == [2, 2])
+    #expect(transport.methods.dropFirst(before).count { $0 == "/v3/kv/txn" } == 2)
+  }
+
   @Test(.fault("changed since")) func `What others have removed is not there any more`() async throws {
     let store = try await warmStore()
     #expect(try await fixture.store().remove(.everything, in: fixture.group) == 1)
