@@ -16,10 +16,14 @@ struct FileTests {
     path = directory.path + "/cache.json"
   }
 
-  private func tokens(lockTimeout: Duration) async throws -> Int {
+  private func store(lockTimeout: Duration) -> MSALExtensionsCacheStore {
     let peer = PeerCache(
       name: "peer", users: "Peer", place: .file(path), encoding: .json, signals: [.init(path)])
-    let store = MSALExtensionsCacheStore(peer, lockTimeout: lockTimeout)
+    return MSALExtensionsCacheStore(peer, lockTimeout: lockTimeout)
+  }
+
+  private func tokens(lockTimeout: Duration) async throws -> Int {
+    let store = store(lockTimeout: lockTimeout)
     return try await store.read(.all, in: store.group).documents.values.map(\.credentials.count).reduce(0, +)
   }
 
@@ -38,6 +42,15 @@ struct FileTests {
     try directory.file("cache.json", Self.theirs)
     unlink(path + ".lockfile")
     #expect(try await found == whole)
+  }
+
+  @Test func `A change takes its lock once, also where the file is missing or damaged`() async throws {
+    let store = store(lockTimeout: .zero)
+    let cache = TokenCacheAccessor(store: store, group: store.group)
+    try await cache.save(SampleToken("one", account: 1))
+    #expect(try await cache.finds(SampleToken("one", account: 1)))
+    try directory.file("cache.json", String(Self.theirs.prefix(20)))
+    await expectCacheError(.damaged) { try await cache.save(SampleToken("two", account: 1)) }
   }
 
   @Test func `A file that its group may write is read`() async throws {

@@ -29,6 +29,16 @@ struct PromptTests {
     await expectFailure(.promptDismissed) { try await unlocking.value }
   }
 
+  @Test func `A service that neither unlocks the collection nor prompts leaves it locked`() async throws {
+    let (service, client, collection) = try await FakeService.connected([
+      "Unlock": .reply([.objectPaths([]), .objectPath("/")])
+    ])
+    await expectFailure(.collectionLocked) {
+      try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(300)))
+    }
+    #expect(!service.calls.contains("Prompt"))
+  }
+
   @Test(.fault("prompt hangs"))
   func `An unanswered prompt is abandoned and never dismissed`() async throws {
     let (service, client, collection) = try await FakeService.connected(["Unlock": .unlockPrompt])
