@@ -186,8 +186,7 @@ package final class HTTPListener: @unchecked Sendable {
     let idle = connections.values.filter { $0.isIdle(for: Self.idleTime) }
     let counts = Dictionary(grouping: idle, by: \.peer?.process).mapValues(\.count)
     return idle.max {
-      let (one, other) = (counts[$0.peer?.process] ?? 0, counts[$1.peer?.process] ?? 0)
-      return one == other ? $0.start > $1.start : one < other
+      (counts[$0.peer?.process] ?? 0, $1.start) < (counts[$1.peer?.process] ?? 0, $0.start)
     }
   }
 

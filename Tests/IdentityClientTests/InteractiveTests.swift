@@ -243,8 +243,8 @@ struct InteractiveTests {
       ["aud": .array([.string(TestPerson.clientID), "another"])], ["azp": "another"],
       ["iss": "https://login.microsoftonline.com/other/v2.0"], ["iss": "https://evil.test/x/v2.0"],
       ["iss": .null],
-      ["tid": "other"], ["exp": .integer(1_799_999_640)], ["exp": .null], ["nbf": .integer(1_800_000_360)],
-      ["iat": .integer(1_800_000_360)],
+      ["tid": "other"], ["exp": .integer(1_799_999_700)], ["exp": .null], ["nbf": .integer(1_800_000_301)],
+      ["iat": .integer(1_800_000_301)],
     ].abbreviated)
   func `ID tokens of another nonce, audience, issuer or time fail`(_ changes: Named<JSONObject>)
     async throws
@@ -258,8 +258,8 @@ struct InteractiveTests {
   @Test(
     .conformance(10),
     arguments: [
-      ["exp": .integer(1_799_999_760)] as JSONObject, ["nbf": .integer(1_800_000_240)],
-      ["iat": .integer(1_800_000_240)], ["aud": .array([.string(TestPerson.clientID)])],
+      ["exp": .integer(1_799_999_701)] as JSONObject, ["nbf": .integer(1_800_000_300)],
+      ["iat": .integer(1_800_000_300)], ["aud": .array([.string(TestPerson.clientID)])],
       ["azp": .string(TestPerson.clientID)],
       ["aud": .array([.string(TestPerson.clientID), "another"]), "azp": .string(TestPerson.clientID)],
     ].abbreviated)

@@ -248,7 +248,7 @@ struct SocketTests {
     let lender = try TestLender()
     let client = try #require(RawClient(lender.lender))
     client.write(
-      "GET /token?api-version=2019-08-01&scope=User.Read HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "GET /token?api-version=2019-08-01&scope=User.Read HTTP/1.1\r\nHost: localhost:80\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     let part = "10000\r\n" + String(repeating: "x", count: 1 << 16) + "\r\n"
     for _ in 0..<100 { client.write(part) }
@@ -270,7 +270,7 @@ struct SocketTests {
       "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n", "GET /token HTTP/1.1\r\n\r\n",
       "GET http://evil.example/token HTTP/1.1\r\nHost: localhost\r\n\r\n",
       "GET /token HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-      Self.request + "Host\r\n\r\n",
+      Self.request + "Host\r\n\r\n", Self.request + "Host: localhost:x\r\n\r\n",
       Self.request + "Host: localhost\r\nContent-Length: x\r\n\r\n",
       Self.request + "Host: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
       Self.request + "Host: localhost\r\nTransfer-Encoding: nonsense\r\n\r\n",

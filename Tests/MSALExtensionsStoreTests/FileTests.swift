@@ -53,6 +53,12 @@ struct FileTests {
     await expectCacheError(.damaged) { try await cache.save(SampleToken("two", account: 1)) }
   }
 
+  @Test func `An update that changes nothing writes nothing`() async throws {
+    let file = try directory.file("cache.json", Self.theirs)
+    try await store(lockTimeout: .zero).updateDocument { _ in }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == Self.theirs)
+  }
+
   @Test func `A file that its group may write is read`() async throws {
     chmod(try directory.file("cache.json", Self.theirs), 0o664)
     #expect(try await tokens(lockTimeout: .zero) > 0)
