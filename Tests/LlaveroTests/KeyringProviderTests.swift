@@ -167,7 +167,7 @@ struct KeyringProviderTests {
       service.setAnswer("ReadAlias", .reply([.objectPath("/")]))
       let result = try tool.run(arguments + ["--unlock"])
       #expect(result.standardError.contains("asks for the password of a new collection"))
-      #expect(result.standardError.contains("Ctrl-C ends that"))
+      #expect(result.standardError.contains("Ctrl-C ends the wait"))
       #expect(!(result.standardOutput + result.standardError).contains("no collection"))
     }
     #expect(service.calls.count { $0 == "CreateCollection" } == 2)
