@@ -80,8 +80,11 @@ package struct Provider: Sendable {
     let directory = other.identityOfDataDirectory
     return ProcessStatus.ofThisUser.map { Provider(process: UInt32($0)) }.filter { provider in
       guard provider.process != other.process, programs.contains(provider.name) else { return false }
-      let its = provider.identityOfDataDirectory
-      return its == nil || directory == nil || its == directory
+      guard let its = provider.identityOfDataDirectory else {
+        // It may have ended meanwhile.
+        return Provider(process: provider.process).program == provider.program
+      }
+      return directory == nil || its == directory
     }
   }
 

@@ -74,7 +74,9 @@ struct EarlyConnectionTests {
     func expect(_ code: String, status: Int32, _ tool: Tool, with changes: [String: String?] = [:]) throws {
       let late = try token(tool, ["--unlock"], with: changes).exits(status)
       let early = try token(tool, with: changes).exits(status)
-      #expect(early.standardError == late.standardError)
+      // The advice may name the keyring of another test.
+      let messages = [early, late].map { $0.standardError.prefix { $0 != "\n" } }
+      #expect(messages[0] == messages[1])
       try token(tool, ["--json"], with: changes).exits(status, code: code)
     }
     let bare = try Tool(on: PrivateKeyring(startingDaemon: false))
