@@ -220,7 +220,7 @@ extension JSONObject {
       throw .malformed("part of a transaction's response is missing")
     }
     let values = try range.values(at: revision)
-    guard values.allSatisfy({ $0.key == Array(key.utf8) }) else {
+    guard [[], [Array(key.utf8)]].contains(values.map(\.key)) else {
       throw .malformed("it holds other keys than the requested ones")
     }
     return values.first

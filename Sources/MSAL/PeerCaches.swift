@@ -10,8 +10,7 @@ struct PeerCaches: Sendable {
   func wipe() async throws(CacheError) {
     var failure: CacheError?
     for peer in registry.caches {
-      let store = MSALExtensionsCacheStore(
-        peer, prompt: .allowed(), client: service)
+      let store = MSALExtensionsCacheStore(peer, prompt: .allowed(), client: service)
       do {
         // Checked first: a program that was never used here gets no lock file.
         guard try await store.exists() else { continue }

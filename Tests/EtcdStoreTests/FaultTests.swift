@@ -412,6 +412,21 @@ struct FaultTests {
     }
   }
 
+  @Test(.fault("etcd nonsense")) func `A key that has two values in a response is an error`() async throws {
+    try await cache(fixture.store()).save(one)
+    let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
+      var response = try await send(request)
+      let text = String(decoding: response.body, as: UTF8.self)
+        .replacing(/"kvs":\[([^\]]+)\]/) { "\"kvs\":[\($0.1),\($0.1)]" }
+      response.body = Data(text.utf8)
+      return response
+    }
+    let error = await expectCacheError(.refused) {
+      try await store.read(.some([fixture.shard(one)]), in: fixture.group)
+    }
+    #expect(error?.message.contains("response is invalid") == true)
+  }
+
   /// The second ends with the first brace that closes something, the third is nothing.
   @Test(.fault("etcd nonsense"), arguments: [20, 1000, 0])
   func `After a response that was cut off between two chunks the request is repeated`(
