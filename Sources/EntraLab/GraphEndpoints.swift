@@ -48,7 +48,7 @@ extension LabState {
 
   private func authenticate(_ request: LabRequest) throws(LabError) -> AccessToken {
     let header = request.headers["authorization"] ?? ""
-    guard header.lowercased().hasPrefix("bearer "), header.count > 7 else {
+    guard header.lowercased().hasPrefix("bearer ") else {
       throw unauthorized("Access token is empty.")
     }
     guard let token = accessTokens[String(header.dropFirst(7))] else {

@@ -412,6 +412,62 @@ struct FaultTests {
     }
   }
 
+  @Test(
+    .fault("etcd refuses"),
+    arguments: [
+      (7, "permission denied", .refused, "has no right"),
+      (8, "mvcc: database space exceeded", .tooLarge, "NOSPACE"),
+      (3, "request is too large", .tooLarge, "larger than one etcd request"),
+      (3, "too many operations in txn request", .tooLarge, "one etcd transaction"),
+      (11, "mvcc: required revision has been compacted", .timedOut, "compacted meanwhile"),
+      (3, "authentication failed, invalid user ID or password", .wrongKey, "user name or password"),
+      (3, "user name is empty", .refused, "requires a user"),
+      (9, "user name not found", .refused, "requires a user"),
+      (16, "invalid auth token", .refused, "requires a user"),
+      (15, "corrupt cluster", .refused, "raised an alarm"),
+      (12, "not capable", .refused, "refused: etcdserver: not capable."),
+    ] as [(Int, String, CacheError.Code, String)])
+  func `What etcd refuses is explained, without another endpoint`(
+    _ code: Int, _ message: String, _ expected: CacheError.Code, _ words: String
+  ) async throws {
+    let store = try storeWithAnotherEndpoint { () throws(HTTPTransportError) in
+      let body = #"{"error":"etcdserver: \#(message)","code":\#(code)}"#
+      return .init(.init(status: .badRequest), body: Data(body.utf8))
+    }
+    let error = await expectCacheError(expected) { try await store.read(.all, in: fixture.group) }
+    #expect(error?.message.contains(words) == true && error?.advice?.isEmpty == false)
+  }
+
+  @Test(
+    .fault("etcd refuses"),
+    arguments: [
+      (1, "canceled"), (2, "unknown"), (4, "deadline exceeded"), (10, "aborted"), (13, "internal"),
+      (14, "no leader"),
+      (8, "too many requests"),
+    ])
+  func `What etcd cannot do for a moment is asked of the next endpoint`(_ code: Int, _ message: String)
+    async throws
+  {
+    try await fixture.cache.save(one)
+    let store = try storeWithAnotherEndpoint { () throws(HTTPTransportError) in
+      let body = #"{"error":"etcdserver: \#(message)","code":\#(code)}"#
+      return .init(.init(status: .serviceUnavailable), body: Data(body.utf8))
+    }
+    #expect(try await cache(store).finds(one))
+  }
+
+  /// A store whose first endpoint gives an answer of the test's, and whose second is etcd.
+  private func storeWithAnotherEndpoint(
+    _ answer: @escaping @Sendable () throws(HTTPTransportError) -> HTTPTransportResponse
+  ) throws -> EtcdCacheStore {
+    let first = "http://127.0.0.1:1"
+    return try fixture.store(
+      at: [first, fixture.node.endpoint], watching: nil,
+      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
+        first.hasSuffix(request.head.authority ?? "") ? try answer() : try await send(request)
+      })
+  }
+
   @Test(.fault("etcd nonsense")) func `A key that has two values in a response is an error`() async throws {
     try await cache(fixture.store()).save(one)
     let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in

@@ -74,6 +74,33 @@ struct LostAnswerTests {
     #expect(error?.leavesOutcomeOpen == true)
   }
 
+  @Test(
+    .fault("lost answer"),
+    arguments: [
+      (.cancelled, .cancelled, true), (.responseTooLarge(limit: 1), .refused, true),
+      (.malformedResponse("noise"), .refused, true), (.untrustedServer("unknown"), .unavailable, false),
+      (.notConnected("no network"), .unavailable, false), (.cannotFindHost("gone"), .unavailable, false),
+      (.invalidRequest("no path"), .unavailable, false),
+      (.invalidConfiguration("no files"), .unavailable, false),
+    ] as [(HTTPTransportError, CacheError.Code, Bool)])
+  func `The outcome of a failed change is open where etcd may have had the request`(
+    _ failure: HTTPTransportError, _ code: CacheError.Code, _ isOpen: Bool
+  ) async throws {
+    let store = try fixture.store(firstChange: { (_, _) throws(HTTPTransportError) in throw failure })
+    let error = await expectCacheError(code) { _ = try await store.increment(1, of: fixture) }
+    #expect(error?.leavesOutcomeOpen == isOpen)
+    #expect(error?.message.contains("may or may not have been applied") == isOpen)
+    #expect(try await store.increment(1, of: fixture) == 1)
+  }
+
+  @Test(
+    .fault("lost answer"),
+    arguments: [.cannotConnect("refused"), .secureConnectionFailed("reset")] as [HTTPTransportError])
+  func `A change to a node that is being started is sent again`(_ failure: HTTPTransportError) async throws {
+    let store = try fixture.store(firstChange: { (_, _) throws(HTTPTransportError) in throw failure })
+    #expect(try await store.increment(1, of: fixture) == 1)
+  }
+
   @Test(.requirement("R15.8"), .fault("late request"))
   func `A request of a failed call changes nothing when it arrives late`()
     async throws

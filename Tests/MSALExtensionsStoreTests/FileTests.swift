@@ -12,7 +12,7 @@ struct FileTests {
     """
 
   init() throws {
-    directory = try TemporaryDirectory()
+    directory = try TemporaryDirectory(in: TemporaryDirectory.memory)
     path = directory.path + "/cache.json"
   }
 

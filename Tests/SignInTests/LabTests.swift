@@ -170,7 +170,7 @@ struct LabTests {
   }
 
   @Test(.conformance(33, 34, 35, 36, 37), arguments: AccountCondition.allCases)
-  func `Each problem of an account has its own error`(_ condition: AccountCondition) async throws {
+  func `Each problem of an account has its own error and advice`(_ condition: AccountCondition) async throws {
     let account = try await test.signIn().account
     try lab.setCondition(condition, of: "alice")
     let error = await #expect(throws: IdentityError.self) { try await test.silent(account, ["Mail.Read"]) }
@@ -178,7 +178,20 @@ struct LabTests {
       error?.code
         == (condition == .protectionPolicyRequired
           ? .serverProtectionPoliciesRequired : .interactionRequired))
-    #expect(error?.stsErrorCodes.isEmpty == false)
+    let advice =
+      switch condition {
+      case .accountDeleted: "The user name or the password is wrong."
+      case .badToken, .tokenExpired: "The session has expired"
+      case .passwordExpired: "The password has expired"
+      case .messageOnly: "The organisation's policies block"
+      case .additionalAction, .deviceAuthenticationFailed: "The device must be registered"
+      case .basicAction: "A second factor is needed"
+      case .consentRequired: "Consent is needed"
+      case .protectionPolicyRequired: "Ask the organisation's administrator."
+      case .accountDisabled: "The account or the application is disabled"
+      }
+    #expect(error?.advice?.hasPrefix(advice) == true)
+    #expect(error?.canBeResolvedBySignIn == ![.messageOnly, .accountDisabled].contains(condition))
     let tokens = try await test.refreshTokens().count
     #expect(tokens == (condition == .badToken || condition == .accountDeleted ? 0 : 1))
     #expect(try await test.client.accounts().count == (condition == .accountDeleted ? 0 : 1))
