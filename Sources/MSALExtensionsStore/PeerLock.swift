@@ -13,7 +13,7 @@ package import TokenCache
 /// killed program blocks no program.
 package final class PeerLock: Sendable {
   private let held: [HeldFile]
-  private let since = ContinuousClock.now
+  private let since: ContinuousClock.Instant
   private let isReleased = Atomic(false)
 
   /// Takes locks, in the order given. The directories of the files are made, closed to others, if they do not exist. The error
@@ -34,6 +34,7 @@ package final class PeerLock: Sendable {
       throw error
     }
     self.held = held
+    since = .now
   }
 
   deinit { release() }

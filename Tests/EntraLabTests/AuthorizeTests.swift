@@ -47,16 +47,20 @@ import LabSupport
   }
 
   @Test(arguments: [
-    (["prompt": "none"], "login_required"), (["response_type": "token"], "unsupported_response_type"),
-    (["scope": ""], "invalid_request"), (["code_challenge": "short"], "invalid_request"),
-    (["prompt": "select_account"], "invalid_request"), (["prompt": "nonsense"], "invalid_request"),
-    (["claims": "{"], "invalid_request"), (["scope": "no_such"], "invalid_client"),
+    (["prompt": "none"], "login_required AADSTS50058"),
+    (["response_type": "token"], "unsupported_response_type AADSTS700054"),
+    (["scope": ""], "invalid_request AADSTS900144"),
+    (["code_challenge": "short"], "invalid_request AADSTS501491"),
+    (["prompt": "select_account"], "invalid_request AADSTS90023"),
+    (["prompt": "nonsense"], "invalid_request AADSTS90023"),
+    (["claims": "{"], "invalid_request AADSTS9002313"),
+    (["scope": "no_such"], "invalid_client AADSTS650053"),
   ])
   func `An error of a request is sent to the redirect URI`(
     changes: [String: String], error: String
   ) async throws {
     let answer = try await lab.authorize(changes)
-    #expect(answer.redirect["error"] == error)
+    #expect(answer.refusal == error)
     #expect(answer.redirect["state"] == "st")
   }
 
@@ -94,7 +98,9 @@ import LabSupport
     #expect(other.redirect["error"] == "login_required")
     try lab.requireMFA(of: "bob", scopes: ["Mail.Read"])
     #expect(try await silently(jar).redirect["code"] != nil)
-    #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["error"] == "interaction_required")
+    #expect(try await silently(jar, ["scope": "Mail.Read"]).refusal == "interaction_required AADSTS50076")
+    let consent = try await silently(jar, ["scope": "Files.ReadWrite.All"])
+    #expect(consent.refusal == "consent_required AADSTS65001")
     _ = try await chooseOnPage("bob", jar)
     #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["code"] != nil)
   }
@@ -104,8 +110,7 @@ import LabSupport
     let jar = files.path + "/cookies"
     _ = try await chooseOnPage("carol", jar)
     let answer = try await silently(jar, tenant: "organizations")
-    #expect(answer.redirect["error"] == "interaction_required")
-    #expect(answer.redirect["error_description"]?.hasPrefix("AADSTS50020") == true)
+    #expect(answer.refusal == "interaction_required AADSTS50020")
   }
 
   @Test func `A sign-out ends the session of its browser`() async throws {

@@ -10,26 +10,26 @@ import LabSupport
     #expect(try flow.json["interval"] == 5)
     #expect(try flow.json["verification_uri_complete"] == nil)
     #expect(lab.pendingUserCodes == [flow["user_code"]])
-    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
+    #expect(try await lab.poll(flow).refusal == "authorization_pending AADSTS70016")
     try lab.approveDevice(userCode: flow["user_code"], as: "alice")
     let tokens = try await lab.poll(flow)
     #expect(try tokens.claims(of: "id_token")["name"] == "Alice Álvarez")
-    #expect(try await lab.poll(flow)["error"] == "invalid_grant")
+    #expect(try await lab.poll(flow).refusal == "invalid_grant AADSTS54005")
     #expect(lab.pendingUserCodes.isEmpty)
   }
 
   @Test func `A declined, expired or unknown device code is an error`() async throws {
     let declined = try await lab.begin()
     try lab.declineDevice()
-    #expect(try await lab.poll(declined)["error"] == "authorization_declined")
+    #expect(try await lab.poll(declined).refusal == "authorization_declined AADSTS70019")
     let late = try await lab.begin()
     lab.configure { $0.clockSkew = 901 }
     #expect(throws: LabError.self) { try lab.approveDevice(as: "alice") }
-    #expect(try await lab.poll(late)["error"] == "expired_token")
+    #expect(try await lab.poll(late).refusal == "expired_token AADSTS70020")
     let unknown = try await lab.token([
       "grant_type": "device_code", "client_id": LabApps.plain, "device_code": "x",
     ])
-    #expect(unknown["error"] == "bad_verification_code")
+    #expect(unknown.refusal == "bad_verification_code AADSTS70018")
     #expect(throws: LabError.self) { try lab.approveDevice(userCode: "NOSUCH", as: "alice") }
   }
 
@@ -39,11 +39,10 @@ import LabSupport
       $0.deviceInterval = 600
     }
     let flow = try await lab.begin()
-    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
-    let refusal = try await lab.poll(flow)
-    #expect(refusal["error"] == "slow_down" && refusal.errorCode == 70016)
+    #expect(try await lab.poll(flow).refusal == "authorization_pending AADSTS70016")
+    #expect(try await lab.poll(flow).refusal == "slow_down AADSTS70016")
     lab.configure { $0.clockSkew = 601 }
-    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
+    #expect(try await lab.poll(flow).refusal == "authorization_pending AADSTS70016")
   }
 
   @Test func `A user enters the code on the page`() async throws {
@@ -64,7 +63,7 @@ import LabSupport
     let code = try #require(flow["user_code"])
     let refused = try await lab.curl("/common/oauth2/deviceauth", form: [("otc", code), ("user", "carol")])
     #expect(refused.status == 400)
-    #expect(try await lab.poll(flow)["error"] == "authorization_pending")
+    #expect(try await lab.poll(flow).refusal == "authorization_pending AADSTS70016")
     try lab.approveDevice(userCode: code, as: "bob")
     #expect(try await lab.poll(flow).status == 200)
   }

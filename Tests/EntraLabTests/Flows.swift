@@ -73,6 +73,14 @@ extension Answer {
 
   var errorCode: Int? { (try? json)?["error_codes"]?.array?.first?.integer }
 
+  /// The error and its number, in the body or in the redirect.
+  var refusal: String? {
+    guard let error = self["error"] ?? redirect["error"],
+      let description = self["error_description"] ?? redirect["error_description"]
+    else { return nil }
+    return "\(error) \(description.prefix { $0 != ":" })"
+  }
+
   /// The claims of a token in the body.
   func claims(of token: String) throws -> JSON {
     try decodeBase64URL(#require(self[token]?.split(separator: ".").dropFirst().first))

@@ -12,7 +12,7 @@ struct FileTests {
     """
 
   init() throws {
-    directory = try TemporaryDirectory(in: TemporaryDirectory.memory)
+    directory = try TemporaryDirectory()
     path = directory.path + "/cache.json"
   }
 

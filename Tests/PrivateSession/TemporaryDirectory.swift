@@ -5,9 +5,6 @@ public import Glibc
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
-  /// Where files cost no time of a disk, on most machines.
-  public static var memory: String { access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp" }
-
   public init(in parent: String = "/tmp") throws {
     var template = Array("\(parent)/llavero-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -24,7 +24,7 @@ package final class EtcdNode: Sendable {
   /// - Parameter arguments: More of etcd's options, such as `--quota-backend-bytes`.
   /// - Throws: ``SetUpFailure`` when it does not start.
   package init(_ arguments: [String] = []) throws {
-    files = try TemporaryDirectory(in: TemporaryDirectory.memory)
+    files = try TemporaryDirectory(in: access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")
     let environment = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": files.path, "GOMAXPROCS": "2"]
     watchdog = try Watchdog(over: files.path, environment: environment)
     (endpoint, child) = try Self.start(arguments, in: files.path, watchdog.group, environment, endedTokens)
