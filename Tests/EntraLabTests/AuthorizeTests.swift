@@ -22,7 +22,7 @@ import LabSupport
 
   @Test(arguments: [
     ("http://localhost:1/", true), ("http://localhost", true), ("http://127.0.0.1:9", true),
-    ("http://localhost:1/path", false), ("http://localhost:x", false),
+    ("http://localhost:1/path", false), ("http://localhost:x", false), ("http://localhost:", false),
     ("http://localhost:1@evil.example", false),
     ("https://localhost:1", false), ("http://[::1]:5", false), ("http://localhost.evil.example", false),
     ("http://localhost:1#f", false), ("http://localhost:1?q=1", false),
