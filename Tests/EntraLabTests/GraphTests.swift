@@ -58,19 +58,23 @@ import LabSupport
     let plain = try #require(try await lab.signIn()["access_token"])
     #expect(try await lab.graph("/me/messages", plain).status == 403)
     let token = try #require(try await lab.signIn(scope: "Mail.ReadWrite")["access_token"])
-    var (link, counts) = (lab.graphURL + "/me/messages?$select=subject", [Int]())
+    var (link, counts, ids) = (lab.graphURL + "/me/messages?$select=subject", [Int](), [String?]())
     while !link.isEmpty {
       let page = try await lab.curl(link, headers: ["Authorization: Bearer \(token)"])
       let messages = try #require(try page.json["value"]?.array)
       #expect(messages.allSatisfy { Set($0.object.map { Array($0.keys) } ?? []) == ["id", "subject"] })
       counts.append(messages.count)
+      ids += messages.map { $0["id"]?.string }
       link = page["@odata.nextLink"] ?? ""
     }
     #expect(counts == [10, 10, 5])
+    #expect(ids == (1...25).reversed().map { "message-\($0)" })
     #expect(try await lab.graph("/me/messages?$top=3&$skip=24", token).json["value"]?.array?.count == 1)
     for query in ["$select=nothing", "$top=0", "$skip=x"] {
       #expect(try await lab.graph("/me/messages?\(query)", token).status == 400)
     }
+    let unknown = try await lab.graph("/me/calendar", token)
+    #expect(try unknown.json["error"]?["message"] == "Resource not found for the segment 'me'.")
   }
 
   @Test func `A token that was requested without the required claims is challenged`() async throws {
