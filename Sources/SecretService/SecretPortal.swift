@@ -1,4 +1,3 @@
-import CGLib
 package import GLibSupport
 import Glibc
 package import TokenCache
@@ -117,15 +116,7 @@ private final class SecretRetrieval {
       SignalSubscription(bus, endOf: owner) { [weak self] in self?.finish(.failure(SecretPortal.portalGone))
       },
     ]
-    let source = g_unix_fd_source_new(reading, G_IO_IN)
-    g_source_set_callback(
-      source, unsafeBitCast(onReadable, to: GSourceFunc.self), Unmanaged.passUnretained(self).toOpaque(), nil)
-    g_source_attach(source, g_main_context_get_thread_default())
-    defer {
-      g_source_destroy(source)
-      g_source_unref(source)
-      withExtendedLifetime(signals) {}
-    }
+    defer { withExtendedLifetime(signals) {} }
 
     var options = ["handle_token": Variant.string(handleToken)]
     if let token { options["token"] = .string(token) }
@@ -158,7 +149,6 @@ private final class SecretRetrieval {
       throw cancellable.isCancelled && !cancellable.isPastDeadline
         ? SecretPortal.cancelled : SecretPortal.timedOut
     }
-    // The signal comes last: everything is written.
     read()
     guard count <= SecretPortal.maximumSize else { throw SecretPortal.tooLong }
     guard count >= SecretPortal.minimumSize else {
@@ -188,29 +178,18 @@ private final class SecretRetrieval {
     }
   }
 
-  /// Reads the bytes that are available.
-  ///
-  /// - Returns: Whether more may come.
-  @discardableResult
-  fileprivate func read() -> Bool {
+  /// Reads the secret. The signal comes last: everything is written, and every pipe holds the longest secret.
+  private func read() {
     while count < bytes.count {
       let filled = count
       let size = bytes.withUnsafeMutableBytes { buffer in
         let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
         return Glibc.read(reading, rest.baseAddress, rest.count)
       }
-      if size < 0, errno == EINTR { continue }
-      guard size > 0 else { return size < 0 && errno == EAGAIN }
+      guard size > 0 else { return }
       count += size
     }
-    finish(.failure(SecretPortal.tooLong))
-    return false
   }
-}
-
-private let onReadable: GUnixFDSourceFunc = { _, _, data in
-  let retrieval = data.map { Unmanaged<SecretRetrieval>.fromOpaque($0).takeUnretainedValue() }
-  return retrieval?.read() == true ? 1 : 0
 }
 
 extension SecretPortal {
