@@ -287,10 +287,7 @@ final class Keyring: StoreBackend {
     guard found.unlocked.contains(where: { $0.collection != collection }) else { return nil }
     var last: ItemProperties?
     for path in found.unlocked {
-      guard let item = try client.item(path, cancellable), item.modified > last?.modified ?? 0 else {
-        continue
-      }
-      last = item
+      if let item = try client.item(path, cancellable), item.modified > last?.modified ?? 0 { last = item }
     }
     guard let last = last?.path.collection, last != collection else { return nil }
     return try client.collection(named: last.lastElement, cancellable).label

@@ -50,8 +50,6 @@ package struct ItemProperties: Hashable, Sendable {
   package let attributes: [String: String]
   package let label: String
   /// The time in seconds since 1970.
-  package let created: UInt64
-  /// The time in seconds since 1970.
   package let modified: UInt64
   package let isLocked: Bool
 }

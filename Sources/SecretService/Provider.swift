@@ -117,12 +117,12 @@ package struct Provider: Sendable {
     return stat("/proc/\(process)/root\(path)", &status) == 0 ? "\(status.st_dev) \(status.st_ino)" : path
   }
 
-  /// The environment that it was started with; empty where that cannot be seen.
+  /// The environment that it was started with, but for empty variables; none where that cannot be seen.
   private var variables: [String: String] {
-    let pairs = Self.strings(in: "/proc/\(process)/environ").map {
-      $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let pairs = Self.strings(in: "/proc/\(process)/environ").map { $0.split(separator: "=", maxSplits: 1) }
+    return Dictionary(pairs.filter { $0.count == 2 }.map { (String($0[0]), String($0[1])) }) { first, _ in
+      first
     }
-    return Dictionary(pairs.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { first, _ in first }
   }
 
   private static func strings(in file: String) -> [String] {

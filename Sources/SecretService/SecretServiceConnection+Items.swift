@@ -148,8 +148,7 @@ extension SecretServiceConnection {
     }
     if attributes[ServiceInterface.entry] != nil { session.isKeePassXC.store(true, ordering: .relaxed) }
     return ItemProperties(
-      path: path, attributes: attributes, label: label,
-      created: properties["Created"]?.uint64 ?? 0, modified: properties["Modified"]?.uint64 ?? 0,
+      path: path, attributes: attributes, label: label, modified: properties["Modified"]?.uint64 ?? 0,
       isLocked: isLocked)
   }
 
