@@ -122,9 +122,10 @@ struct MalformedAnswerTests {
     await expectFailure(.refused(name: name, message: "fake")) { try await service.client().collection() }
   }
 
-  @Test func `An unknown error is passed on with its name`() async throws {
-    let service = try FakeService(["SearchItems": .error("org.example.Error.Odd")])
-    await expectFailure(.refused(name: "org.example.Error.Odd", message: "fake")) {
+  @Test(arguments: ["org.example.Error.Odd", "org.freedesktop.zbus.Error"])
+  func `An unknown error is passed on with its name`(name: String) async throws {
+    let service = try FakeService(["SearchItems": .error(name)])
+    await expectFailure(.refused(name: name, message: "fake")) {
       try await service.client().search([:])
     }
   }
@@ -138,10 +139,19 @@ struct MalformedAnswerTests {
     let there = FakeService.Answer.reply([.objectPath(FakeService.collection)])
     let service = try FakeService(["ReadAlias": .inTurn(.reply([.objectPath("/")]), then: there)])
     #expect(try await service.client().collection().label == "Fake")
+    let other = FakeService.collection + "2"
+    let alias = "/org/freedesktop/secrets/aliases/fake"
     service.setAnswer(
       "Collections",
-      .inTurn(.property(.objectPaths([])), then: .property(.objectPaths([FakeService.collection]))))
-    #expect(try await service.client().collection(named: "Fake").label == "Fake")
+      .inTurn(
+        .property(.objectPaths([])),
+        then: .property(.objectPaths([FakeService.collection, other, alias]))))
+    // Of several that have a name the first counts.
+    for (name, path) in [
+      ("Fake", FakeService.collection), ("fake", FakeService.collection), ("fake2", other),
+    ] {
+      #expect(try await service.client().collection(named: name).path.description == path)
+    }
   }
 
   @Test(
@@ -228,8 +238,30 @@ struct MissingObjectTests {
     service.setAnswer(
       "Locked", .inTurn(.locked(false), then: .error("org.freedesktop.DBus.Error.UnknownObject")))
     let client = service.client()
-    let secrets = try await client.secrets(of: client.search([:]).unlocked)
-    #expect(secrets.keys.map(\.path) == [item])
+    let found = try await client.search([:]).unlocked
+    #expect(try await client.secrets(of: found).keys.map(\.path) == [item])
+    // The reason is another one.
+    let name = "org.freedesktop.DBus.Error.InvalidArgs"
+    service.setAnswer("GetSecrets", .error(name))
+    service.setAnswer("Locked", .locked(false))
+    await expectFailure(.refused(name: name, message: "fake")) { try await client.secrets(of: found) }
+  }
+
+  @Test func `A secret that was not asked for hides no other, nor does an item that is gone`() async throws {
+    let others = ["/0", "/2"].map { FakeService.collection + $0 }
+    let service = try service()
+    service.setAnswer("SearchItems", .found([others[0], item]))
+    service.setAnswer("Collections", .property(.objectPaths([])))
+    let answer = (others + [item]).map { Variant.entry(.objectPath($0), .secret([1])) }
+    service.setAnswer("GetSecrets", .reply([.array(of: "{o(oayays)}", Array(answer.dropFirst()))]))
+    let client = service.client()
+    let found = try await client.search([:]).unlocked
+    #expect(try await client.secrets(of: found).keys.map(\.path) == [item])
+    // The first is gone, and the second was locked.
+    service.setAnswer("GetSecrets", .secrets([:]))
+    let gone = FakeService.Answer.error("org.freedesktop.DBus.Error.UnknownObject")
+    service.setAnswer("Locked", .inTurn(gone, then: .locked(false)))
+    await expectFailure(.collectionLocked) { try await client.secrets(of: found) }
   }
 
   @Test(.fault("KWallet"), arguments: [false, true])

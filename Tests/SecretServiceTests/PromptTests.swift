@@ -78,6 +78,17 @@ struct PromptTests {
     service.completePrompt(dismissed: false, .objectPaths([FakeService.collection]))
     try await first.value
     #expect(service.calls.count { $0 == "Prompt" } == 1)
+    // Nor while another call may make one.
+    service.setAnswer("Unlock", .silence)
+    let unlocks = service.calls.count { $0 == "Unlock" }
+    let waiting = Task { try await client.unlock(collection, prompt: .allowed(waitingUpTo: .seconds(600))) }
+    try await eventually { service.calls.count { $0 == "Unlock" } > unlocks }
+    await expectFailure(.timedOut) {
+      try await other.unlock(collection, prompt: .allowed(waitingUpTo: .milliseconds(500)))
+    }
+    #expect(service.calls.count { $0 == "Unlock" } == unlocks + 1)
+    waiting.cancel()
+    await expectFailure(.cancelled) { try await waiting.value }
   }
 
   @Test(.fault("prompt hangs")) func `What was unlocked elsewhere needs no answer to a prompt`() async throws
@@ -157,7 +168,8 @@ struct PromptTests {
   @Test(.fault("locked")) func `Without permission no prompt is shown`() async throws {
     let (service, client, collection) = try await FakeService.connected([
       "Unlock": .unlockPrompt, "CreateItem": .creationPrompt, "Delete": .removalPrompt,
-      "SearchItems": .found([item]),
+      "SearchItems": .found([item]), "Prompt": .completion(.objectPath(item)),
+      "GetAll": .item(["xdg:content-type": "text/plain"]),
     ])
     let found = try #require(await client.search([:], in: collection).unlocked.first)
     await expectFailure(.collectionLocked) { try await client.unlock(collection) }
@@ -165,6 +177,8 @@ struct PromptTests {
     // That neither KWallet nor ksecretd runs ends no session: an encrypted one was asked for, and then a plain one.
     #expect(service.calls.count { $0 == "OpenSession" } == 2)
     await expectFailure(.promptRequired) { try await client.create([:], in: collection) }
+    // As in oo7, where a new item takes the place of one that is changed.
+    await expectFailure(.promptRequired) { try await client.setSecret(SecretBytes(copying: [2]), of: found) }
     #expect(!service.calls.contains("Prompt"))
     #expect(!service.calls.contains("Dismiss"))
   }

@@ -14,6 +14,14 @@ struct ProviderTests {
     }
   }
 
+  @Test(arguments: [
+    ("login", "login"), ("my_5fkeys", "my_keys"), ("_c3_a9t_c3_a9_202", "été 2"), ("a_zz", "a_zz"),
+  ])
+  func `A name in a path is read as gnome-keyring wrote it`(element: String, name: String) {
+    let path = "/org/freedesktop/secrets/collection/\(element)"
+    #expect(ObjectPath(path: path, owner: ":1.1").unescapedName == name)
+  }
+
   /// As root in a process of another user, which may not read the link to the parent's program.
   @Test func `A program whose file cannot be seen is the one that it was started as`() async {
     await #expect(processExitsWith: .success) {
