@@ -179,6 +179,15 @@ struct StoreTests {
     }
   }
 
+  @Test(arguments: [("/", "DATA"), ("/data/file", nil)] as [(String, String?)])
+  func `A file that may not be opened must belong to the user unless it is missing elsewhere`(
+    path: String, variable: String?
+  ) {
+    let cause = PrivateFileError.system(call: "open", path: path, code: EACCES)
+    let error = CacheError(cause, "The file store cannot be read.", variable: variable)
+    #expect(error.advice?.contains("it must belong to you") == true)
+  }
+
   @Test(.fault("group open")) func `A group that others may enter hides no other`() async throws {
     let other = try KeychainGroup("org.example.other")
     for cache in [fixture.cache, try fixture.otherGroup(on: fixture.store)] { try await cache.save(one) }

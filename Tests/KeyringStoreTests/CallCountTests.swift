@@ -91,7 +91,8 @@ struct CallCountTests {
     let (old, new) = (SampleToken("old", account: 1), SampleToken("new", account: 1))
     try await fixture.otherCache().save(old)
     try await fixture.cache.save(first)
-    try await fixture.cache.save(new)
+    let log = try await fixture.keyring.logOfCalls { try await fixture.cache.save(new) }
+    #expect(log.count { $0 == "GetSecrets" } == 1)
     #expect(try await fixture.items(fixture.shard(new)).count == 1)
     for token in [old, new] { #expect(try await fixture.otherCache().finds(token)) }
   }

@@ -161,6 +161,9 @@ struct DaemonFaultTests {
   @Test(.fault("ends in order"))
   func `A service that took its items off the bus to end is out of reach, not empty`() async throws {
     let service = try FakeService(["SearchItems": .found([FakeService.collection + "/1"])])
+    await expectCacheError(.unavailable) { try await service.store().groups() }
+    // Begun again once.
+    #expect(service.calls.count { $0 == "GetAll" } == 2)
     await service.store().expectEveryCall(in: try KeychainGroup("org.example.shared"), toThrow: .unavailable)
     #expect(!service.hasBeenWrittenTo)
   }
@@ -183,5 +186,9 @@ struct DaemonFaultTests {
     let error = await expectCacheError(.timedOut) { try await cache.save(token) }
     #expect(error?.message.contains("may or may not have been applied") == service.hasBeenWrittenTo)
     #expect(service.hasBeenWrittenTo == (method == "CreateItem"))
+    service.setAnswer("SearchItems", .found())
+    service.setAnswer("CreateItem", .error("org.example.Error.Odd"))
+    let refusal = await expectCacheError(.refused) { try await cache.save(token) }
+    #expect(refusal?.message.contains("may or may not") == false)
   }
 }

@@ -70,6 +70,10 @@ struct LockedKeyringTests {
     let store = service.store()
     for _ in 0..<5 { await expectCacheError(.locked) { try await store.groups() } }
     #expect(service.calls.count { $0 == "Unlock" } == 1)
+    // Once for the collection, and once for items in it.
+    service.setAnswer("Unlock", .reply([.objectPaths([FakeService.collection]), .objectPath("/")]))
+    await expectCacheError(.locked) { try await service.store().groups() }
+    #expect(service.calls.count { $0 == "Unlock" } == 3)
   }
 
   @Test(.fault("no prompt")) func `A dismissed prompt is the answer to all calls that wait for it`()

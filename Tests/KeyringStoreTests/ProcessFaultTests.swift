@@ -10,13 +10,16 @@ struct ProcessFaultTests {
   @Test(.fault("lock stopped"))
   func `While the lock's holder is stopped writers time out, and readers go on`() async throws {
     let fixture = try await Fixture(saving: token)
-    let worker = try await fixture.holder()
+    let worker = try await fixture.server()
+    #expect(await worker.ask("begin") == "writing")
     worker.stop()
     let impatient = fixture.accessor(on: fixture.otherStore(timeout: .seconds(1)))
+    func reader() -> KeyringCacheStore { fixture.otherStore(timeout: .seconds(20)) }
     for _ in 0..<2 {
       let error = await expectCacheError(.timedOut) { try await impatient.save(next) }
       #expect(error?.advice?.contains("fuser -v") == true)
-      #expect(try await fixture.otherCache().finds(token))
+      #expect(try await fixture.accessor(on: reader()).finds(token))
+      #expect(try await reader().read(.all, in: fixture.group).documents.count == 2)
     }
     worker.kill()
     _ = await worker.finish()

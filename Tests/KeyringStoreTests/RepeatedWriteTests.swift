@@ -24,7 +24,10 @@ struct RepeatedWriteTests {
     let other = try secret(7)
     let service = try FakeService(
       [
-        "SearchItems": .found([item]), "GetAll": .item(fixture.attributes(shard)),
+        "SearchItems": .computed {
+          $0[0].dictionary?["shard"] == shard.rawValue ? .found([item]) : .found()
+        },
+        "GetAll": .item(fixture.attributes(shard)),
         "GetSecrets": .computed { _ in .secrets([item: stored.withLock { $0 }]) },
         "SetSecret": .inTurn(
           .computed { arguments in
@@ -39,7 +42,8 @@ struct RepeatedWriteTests {
       ], on: fixture.keyring)
     let store = service.store(timeout: .seconds(60))
     let changes = Atomic(0)
-    let number = try await store.update([shard], in: fixture.group) { contents in
+    let shards = [shard, fixture.shard(2)]
+    let number = try await store.update(shards, in: fixture.group) { contents in
       changes.add(1, ordering: .relaxed)
       return fixture.increment(1, in: &contents)
     }

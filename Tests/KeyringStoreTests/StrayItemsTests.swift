@@ -117,6 +117,7 @@ struct StrayItemsTests {
     let store = full.store()
     let error = await expectCacheError(.refused) { try await store.remove(.everything, in: fixture.group) }
     #expect(error?.message.contains("still there") == true)
+    #expect(full.calls.count { $0 == "Delete" } == 3)
   }
 
   @Test(.fault("left behind"))
@@ -313,6 +314,37 @@ extension StrayItemsTests {
       #expect(contents.problems.map(\.kind) == [.foreign] && contents.documents[shard] != nil)
     }
     #expect(try await fixture.otherCache().accounts().count == 1)
+    // One that names no shard may hide something.
+    attributes["shard"] = nil
+    try await fixture.create(attributes, "what only the future can read")
+    let kinds = try await fixture.store.read(.all, in: fixture.group).problems.map(\.kind.rawValue).sorted()
+    #expect(kinds == [StoreProblem.Kind.foreign, .newerVersion].map(\.rawValue).sorted())
+  }
+
+  @Test func `An item that goes while its group is read or removed hides no other`() async throws {
+    let items = ["/1", "/2", "/3"].map { FakeService.collection + $0 }
+    let gone = FakeService.Answer.error("org.freedesktop.DBus.Error.UnknownObject")
+    let item = FakeService.Answer.item(fixture.attributes(shard))
+    let secret = Variant.secret(try await fixture.shardText(one))
+    let service = try FakeService([
+      "SearchItems": .found(items), "Collections": .property(.objectPaths([FakeService.collection])),
+      "Locked": .computed { $0[0].string == "org.freedesktop.Secret.Item" ? gone : .locked(false) },
+      "GetSecrets": .secrets([items[0]: secret, items[2]: secret]), "Delete": .reply([.objectPath("/")]),
+    ])
+    let store = service.store()
+    for selection in [ShardSelection.some([shard]), .all] {
+      service.setAnswer("GetAll", .inTurn(gone, then: item))
+      let contents = try await store.read(selection, in: fixture.group)
+      #expect(Array(contents.documents.keys) == [shard] && contents.problems.isEmpty)
+    }
+    service.setAnswer("GetAll", .inTurn(gone, then: item))
+    service.setAnswer("SearchItems", .inTurn(.found(items), then: .found()))
+    #expect(try await store.remove(.everything, in: fixture.group) == 2)
+    // A service that does not say when an item was changed.
+    service.setAnswer("SearchItems", .found([items[0]]))
+    service.setAnswer("GetSecrets", .secrets([items[0]: .secret([0])]))
+    let problem = try await store.read(.some([shard]), in: fixture.group).problems.first
+    #expect(problem?.kind == .damaged && problem?.modified == nil)
   }
 }
 

@@ -67,6 +67,15 @@ struct UnreachableKeyringTests {
     await fixture.store.expectEveryCall(in: fixture.group, toThrow: .unavailable)
   }
 
+  @Test func `A store of the session bus sends no token as plaintext unless that is allowed`() async {
+    await #expect(processExitsWith: .success) {
+      let service = try FakeService(["SearchItems": .found()])
+      setenv("DBUS_SESSION_BUS_ADDRESS", service.keyring.busAddress, 1)
+      await expectCacheError(.refused) { try await KeyringCacheStore().groups() }
+      #expect(try await KeyringCacheStore(allowsPlainSession: true).groups().isEmpty)
+    }
+  }
+
   @Test(.fault("stopped"))
   func `A daemon that does not respond is waited for until the timeout`() async throws {
     try await expectTimeouts(of: .gnomeKeyring)
