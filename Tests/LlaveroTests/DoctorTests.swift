@@ -42,7 +42,9 @@ struct DoctorTests {
     let client = SecretServiceClient(busAddress: tool.keyring.busAddress)
     #expect(try await client.search(["xdg:schema": "org.llavero.Probe"]).unlocked.isEmpty)
     let runtime = try #require(tool.keyring.environment["XDG_RUNTIME_DIR"])
-    #expect(!FileManager.default.fileExists(atPath: runtime + "/llavero/doctor.lock"))
+    for name in ["doctor.lock", "keepassxc-changes"] {
+      #expect(!FileManager.default.fileExists(atPath: "\(runtime)/llavero/\(name)"))
+    }
   }
 
   /// In another root, such as a container's, another program may have the same path.
@@ -213,9 +215,9 @@ struct DoctorTests {
     let tool = try Tool(on: keyring)
     let other = try PrivateKeyring(startingDaemon: false)
     #expect(try examine(tool).states("secret_service") == ["ok"])
-    let environment = keyring.environment.merging(other.environment.filter { $0.key != "XDG_DATA_HOME" }) {
-      $1
-    }
+    // By another path.
+    let data = ["XDG_DATA_HOME": keyring.directory + "/./data"]
+    let environment = other.environment.merging(data) { $1 }
     let second = try Child(
       "gnome-keyring-daemon", ["--foreground", "--components=secrets"], environment: environment)
     defer { second.end() }

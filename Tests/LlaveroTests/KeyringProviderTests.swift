@@ -48,6 +48,9 @@ struct KeyringProviderTests {
     let probe = try #require(lines.firstIndex { $0.contains("asks each time") }, "\(result.standardOutput)")
     #expect(lines[probe + 1].contains("ConfirmAccessItem"))
     #expect(service.calls.count { $0 == "Delete" } == 2)
+    // The item has an attribute of KeePassXC's.
+    let pace = service.keyring.directory + "/run/llavero/keepassxc-changes"
+    #expect(FileManager.default.fileExists(atPath: pace))
     #expect(lines.contains { $0.hasPrefix("warning") && $0.contains("before a program may read") })
   }
 
@@ -185,6 +188,9 @@ struct KeyringProviderTests {
     let error = try tool.run(arguments).standardError
     #expect(error.hasPrefix("The keyring asks for the password of Fake, in a window of its own."), "\(error)")
     #expect(try !tool.run(arguments + ["--quiet"]).standardError.contains("asks for"))
+    service.setAnswer("Locked", .reply([.variant(.boolean(false))]))
+    service.setAnswer("SearchItems", locked)
+    #expect(try tool.run(arguments).standardError.contains("asks for permission to read the items"))
   }
 
   @Test(.fault("KeePassXC saves"))
@@ -194,6 +200,11 @@ struct KeyringProviderTests {
       "GetSecrets": .secrets([:]),
     ])
     let tool = try Tool(on: service.keyring)
+    // Times to come are from before the last start of the system.
+    let directory = service.keyring.directory + "/run/llavero"
+    #expect(mkdir(directory, 0o700) == 0)
+    try PrivateKeyring.write(String(repeating: "\u{7f}", count: 16), to: directory + "/keepassxc-changes")
+    #expect(chmod(directory + "/keepassxc-changes", 0o600) == 0)
     let start = ContinuousClock.now
     var count = 0
     while count < 5 || ContinuousClock.now - start < .milliseconds(400) {
