@@ -97,10 +97,10 @@ struct CallCountTests {
     for token in [old, new] { #expect(try await fixture.otherCache().finds(token)) }
   }
 
-  @Test func `A save after the keyring was restarted searches again`() async throws {
+  @Test(.fault("killed")) func `A save after the keyring was restarted searches again`() async throws {
     try fixture.keyring.restartDaemon()
     try await fixture.cache.save(second)
-    #expect(try await fixture.otherCache().finds(second))
+    for token in [first, second] { #expect(try await fixture.otherCache().finds(token)) }
     #expect(try await fixture.allItems().count == 2)
   }
 }

@@ -130,15 +130,6 @@ struct StrayItemsTests {
     #expect(try await fixture.allItems().isEmpty)
   }
 
-  @Test func `Two items of one shard become one even if a writer changes nothing`() async throws {
-    for token in [one, two] {
-      try await fixture.create(fixture.attributes(shard), try await fixture.shardText(token))
-    }
-    try await fixture.store.update([shard], in: fixture.group) { _ in }
-    #expect(try await fixture.items(shard).count == 1)
-    for token in [one, two] { #expect(try await fixture.cache.finds(token)) }
-  }
-
   @Test func `Of two items of one shard the newer has the last word, and stays`() async throws {
     let text = String(decoding: try await fixture.shardText(one), as: UTF8.self)
     for number in 1...8 { try await fixture.create(["number": "\(number)"], "") }
@@ -345,6 +336,33 @@ extension StrayItemsTests {
     service.setAnswer("GetSecrets", .secrets([items[0]: .secret([0])]))
     let problem = try await store.read(.some([shard]), in: fixture.group).problems.first
     #expect(problem?.kind == .damaged && problem?.modified == nil)
+  }
+
+  @Test func `What KWallet brings back is known by a shard's label and by what is in it`() async throws {
+    let items = (1...5).map { "\(FakeService.collection)/\($0)" }
+    let other = try KeychainGroup("org.example.other")
+    func label(_ group: KeychainGroup) -> String { "Llavero: \(group.name) (\(shard.rawValue.prefix(8)))" }
+    let ours = FakeService.Answer.item([:], label: label(fixture.group))
+    let inOrder: [FakeService.Answer] = [
+      .error("org.freedesktop.DBus.Error.UnknownObject"), .item(["theirs": "1"], label: label(fixture.group)),
+      ours, .item([:], label: label(other)),
+    ]
+    let answers = inOrder.reversed().reduce(ours) { .inTurn($1, then: $0) }
+    let service = try FakeService(
+      [
+        "SearchItems": .found(), "Collections": .property(.objectPaths([])),
+        "Delete": .reply([.objectPath("/")]),
+        "GetSecrets": .secrets([
+          items[2]: .secret(try await fixture.shardText(one)), items[3]: .secret([]), items[4]: .secret([0]),
+        ]),
+      ], names: ["org.freedesktop.secrets", "org.kde.kwalletd5"])
+    let (store, there) = (service.store(), FakeService.Answer.property(.objectPaths(items)))
+    service.setAnswer("GetAll", answers)
+    service.setAnswer("Items", there)
+    #expect(try await store.returnedItems().mapValues(\.count) == [fixture.group: 1, other: 1])
+    service.setAnswer("GetAll", answers)
+    service.setAnswer("Items", .inTurn(there, then: .property(.objectPaths([]))))
+    #expect(try await store.remove(.everything, in: fixture.group) == 1)
   }
 }
 

@@ -27,13 +27,6 @@ struct UnreachableKeyringTests {
     #expect(try await fixture.allItems().count == 3)
   }
 
-  @Test(.fault("killed")) func `A save after a restart connects again`() async throws {
-    let fixture = try await Fixture(saving: token)
-    try fixture.keyring.restartDaemon()
-    try await fixture.cache.save(next)
-    for saved in [token, next] { #expect(try await fixture.otherCache().finds(saved)) }
-  }
-
   @Test(
     .conformance(71), .fault("no bus", "no collection"),
     arguments: [("unix:path=/proc/nonexistent/bus", nil), ("nonsense", nil), (nil, "Missing")]

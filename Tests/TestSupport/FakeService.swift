@@ -117,10 +117,10 @@ package final class FakeService: Sendable {
 
 extension FakeService.Answer {
   /// An unlocked item with these attributes.
-  package static func item(_ attributes: [String: String]) -> Self {
+  package static func item(_ attributes: [String: String], label: String = "") -> Self {
     .reply([
       .properties([
-        "Attributes": .dictionary(attributes), "Label": .string(""), "Locked": .boolean(false),
+        "Attributes": .dictionary(attributes), "Label": .string(label), "Locked": .boolean(false),
       ])
     ])
   }
