@@ -31,30 +31,6 @@ struct ItemTests {
     try await client.delete(path)
   }
 
-  @Test func `Replacing a secret leaves one item with the new secret`() async throws {
-    let collection = try await client.collection()
-    let attributes = ["test": "replace"]
-    let item = try await client.create(attributes)
-    try await client.setSecret(SecretBytes(copying: [2, 3]), of: item)
-    #expect(try await client.search(attributes, in: collection.path).unlocked == [item])
-    #expect(try await client.bytes(of: item) == [2, 3])
-    try await client.delete(item)
-  }
-
-  @Test func `Many secrets come with one read`() async throws {
-    let collection = try await client.collection()
-    var written: [ObjectPath: [UInt8]] = [:]
-    for number in 0..<40 as Range<UInt8> {
-      let item = try await client.create(["test": "many", "number": "\(number)"], [number])
-      written[item] = [number]
-    }
-    let found = try await client.search(["test": "many"], in: collection.path)
-    #expect(Set(found.unlocked) == Set(written.keys))
-    let secrets = try await client.secrets(of: found.unlocked)
-    #expect(secrets.mapValues { $0.withUnsafeBytes { Array($0) } } == written)
-    for item in found.unlocked { try await client.delete(item) }
-  }
-
   @Test func `A deleted item is missing for every call`() async throws {
     let collection = try await client.collection()
     let attributes = ["test": "deleted"]
