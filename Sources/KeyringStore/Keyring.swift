@@ -230,7 +230,7 @@ final class Keyring: StoreBackend {
       let secrets = try client.secrets(of: candidates, cancellable)
       candidates.removeAll { path in
         // An empty one is what KWallet leaves when it ends before it has written the secret.
-        secrets[path].map { $0.count > 0 && ShardCopy(path: path, secret: $0).damage == nil } ?? true
+        secrets[path].map { ShardCopy(path: path, secret: $0).document != nil } ?? true
       }
     }
     var (others, exact): ([ObjectPath], [ObjectPath]) = ([], [])

@@ -78,7 +78,7 @@ private final class SecretRetrieval {
   private let cancellable: Cancellable
   /// The pipe's end from which the secret is read, and the one that the portal writes to.
   private let reading: Int32
-  private var writing: Int32
+  private let writing: Int32
   /// One byte longer than the longest secret, so that it never moves.
   private var bytes = [UInt8](repeating: 0, count: SecretPortal.maximumSize + 1)
   private var count = 0
@@ -90,7 +90,7 @@ private final class SecretRetrieval {
     self.bus = bus
     self.owner = owner
     self.cancellable = cancellable
-    deadline = min(.now + timeout, cancellable.deadline)
+    deadline = .now + timeout
     guard let pipe = openPipe() else { throw SecretPortal.failure(.outOfDescriptors, cancellable) }
     (reading, writing) = pipe
     _ = fcntl(reading, F_SETFL, O_NONBLOCK)
@@ -101,7 +101,6 @@ private final class SecretRetrieval {
     wipe(&bytes)
     munlock(bytes, bytes.count)
     close(reading)
-    if writing >= 0 { close(writing) }
   }
 
   func run(token: String?) throws(CacheError) -> (secret: SecretBytes, token: String?) {
@@ -127,17 +126,14 @@ private final class SecretRetrieval {
   }
 
   private func call(_ options: [String: Variant]) throws(CacheError) -> String {
-    defer {
-      // From now on only the portal holds the other end.
-      close(writing)
-      writing = -1
-    }
+    // From then on only the portal holds the other end.
+    defer { close(writing) }
     do {
       let answer = try bus.call(
         owner, SecretPortal.path, SecretPortal.interface, "RetrieveSecret",
         [.handle(0), .properties(options)], sending: writing, reply: "(o)", within: deadline - .now,
         cancellable)
-      return answer.first?.string ?? ""
+      return answer[0].string ?? ""
     } catch {
       throw SecretPortal.failure(error, cancellable)
     }

@@ -99,8 +99,8 @@ extension SecretServiceConnection {
   package func unlock(
     items: [ObjectPath], prompt: Bool, _ cancellable: Cancellable
   ) throws(SecretServiceError) {
-    guard let first = items.first else { return }
-    guard try unlock(items, .item(first), prompt: prompt, showsNothing: false, cancellable) else {
+    if items.isEmpty { return }
+    guard try unlock(items, .item(items[0]), prompt: prompt, showsNothing: false, cancellable) else {
       throw .itemsLocked(items)
     }
   }
@@ -112,7 +112,7 @@ extension SecretServiceConnection {
     _ objects: [ObjectPath], _ target: CallTarget, prompt: Bool, showsNothing: Bool,
     _ cancellable: Cancellable
   ) throws(SecretServiceError) -> Bool {
-    let session = try session(of: objects.first, cancellable)
+    let session = try session(of: objects[0], cancellable)
     let paths = Set(objects.map(\.path))
     func isLocked() throws(SecretServiceError) -> Bool {
       try session.property("Locked", of: target, \.boolean, cancellable)
@@ -193,7 +193,7 @@ extension SecretServiceConnection {
       ["/modules/kwalletd5", "/modules/kwalletd6"].contains { path in
         let reply = try? session.bus.call(
           program, path, "org.kde.KWallet", "isOpen", [.string(wallet)], reply: "(b)", cancellable)
-        return reply?.first?.boolean == true
+        return reply?[0].boolean == true
       }
     }
     if isOpen(session.owner) { return true }

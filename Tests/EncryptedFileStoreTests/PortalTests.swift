@@ -42,7 +42,7 @@ struct PortalTests {
     #expect(portal.calls.last?.token == "second")
   }
 
-  @Test(.fault("portal secret"), arguments: [0, 31, 4097, 100_000])
+  @Test(.fault("portal secret"), arguments: [0, 1, 31, 4097, 100_000])
   func `A secret that is too short or too long makes no store`(size: Int) async throws {
     let portal = try FakePortal(.secret(.init(repeating: 7, count: size)))
     let error = await expectCacheError(.refused) { try await cache(portal).save(token) }
