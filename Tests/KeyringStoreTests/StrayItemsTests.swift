@@ -339,13 +339,13 @@ extension StrayItemsTests {
   }
 
   @Test func `What KWallet brings back is known by a shard's label and by what is in it`() async throws {
-    let items = (1...5).map { "\(FakeService.collection)/\($0)" }
+    let items = (1...6).map { "\(FakeService.collection)/\($0)" }
     let other = try KeychainGroup("org.example.other")
     func label(_ group: KeychainGroup) -> String { "Llavero: \(group.name) (\(shard.rawValue.prefix(8)))" }
-    let ours = FakeService.Answer.item([:], label: label(fixture.group))
+    let (ours, theirs) = (FakeService.Answer.item([:], label: label(fixture.group)), label(other))
     let inOrder: [FakeService.Answer] = [
       .error("org.freedesktop.DBus.Error.UnknownObject"), .item(["theirs": "1"], label: label(fixture.group)),
-      ours, .item([:], label: label(other)),
+      ours, .item([:], label: theirs), .item([:], label: theirs),
     ]
     let answers = inOrder.reversed().reduce(ours) { .inTurn($1, then: $0) }
     let service = try FakeService(
@@ -353,13 +353,15 @@ extension StrayItemsTests {
         "SearchItems": .found(), "Collections": .property(.objectPaths([])),
         "Delete": .reply([.objectPath("/")]),
         "GetSecrets": .secrets([
-          items[2]: .secret(try await fixture.shardText(one)), items[3]: .secret([]), items[4]: .secret([0]),
+          items[2]: .secret(try await fixture.shardText(one)), items[3]: .secret([]), items[4]: .secret([]),
+          // Of the first group, by its label.
+          items[5]: .secret([0]),
         ]),
       ], names: ["org.freedesktop.secrets", "org.kde.kwalletd5"])
     let (store, there) = (service.store(), FakeService.Answer.property(.objectPaths(items)))
     service.setAnswer("GetAll", answers)
     service.setAnswer("Items", there)
-    #expect(try await store.returnedItems().mapValues(\.count) == [fixture.group: 1, other: 1])
+    #expect(try await store.returnedItems().mapValues(\.count) == [fixture.group: 1, other: 2])
     service.setAnswer("GetAll", answers)
     service.setAnswer("Items", .inTurn(there, then: .property(.objectPaths([]))))
     #expect(try await store.remove(.everything, in: fixture.group) == 1)
