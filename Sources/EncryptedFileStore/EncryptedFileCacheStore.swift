@@ -45,7 +45,7 @@ public final class EncryptedFileCacheStore: SealedStore, ForwardingStore {
     let directory = Result<StoreDirectory, CacheError>(
       calling: try StoreDirectory(keys, at: path, environment: environment))
     writers = GroupWriters(
-      label: "llavero.files.writes", variable: path == nil ? StoreDirectory.variable : nil,
+      label: "llavero.files.writes", variable: try? directory.get().variable,
       // A read makes no lock file for a group that does not exist.
       exists: { (try? directory.get().directory(of: $0)) != nil }
     ) { (group) throws(CacheError) in (try directory.get().path(of: group), GroupFiles.lockName) }

@@ -105,7 +105,7 @@ struct GroupFiles {
       let manifest: Manifest? = if case .success(let manifest)? = present { manifest } else { nil }
       if manifest == nil, try !isFirst(next) { return }
       if let manifest, next.sequence != manifest.sequence + 1 { return try removeUnfinished() }
-      var actual = manifest ?? Manifest(sequence: 0)
+      var actual = manifest ?? Manifest(sequence: next.sequence)
       actual.sequence = next.sequence
       for id in Set(actual.shards + next.shards) where actual[id] != next[id] {
         switch try readShard(id) {

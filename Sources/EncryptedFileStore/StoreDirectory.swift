@@ -182,7 +182,7 @@ extension StoreDirectory: StoreBackend {
       return Loaded(GroupContents(), nil)
     }
     if let turn { try writing(files.recover(turn)) }
-    let findings = try turn == nil ? reading(files.read(shards)) : writing(files.read(shards))
+    let findings = try reading(files.read(shards))
     // Perhaps the keys were changed meanwhile.
     if findings.hasUnknownKey { _ = try present() }
     return Loaded(findings.contents, findings)

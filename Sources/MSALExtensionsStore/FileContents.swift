@@ -23,8 +23,8 @@ enum FileContents {
   }
 
   /// The beginning of an open file as text, empty if it cannot be read.
-  static func text(of descriptor: Int32, limit: Int) -> String {
-    var buffer = [UInt8](repeating: 0, count: limit)
+  static func text(of descriptor: Int32) -> String {
+    var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe buffer.withUnsafeMutableBytes {
       unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
     }
@@ -48,10 +48,11 @@ enum FileContents {
     let url = URL(filePath: linkTarget(path))
     let directory = url.deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-    for name in names where name.hasPrefix(url.lastPathComponent + ".") && name.hasSuffix(".new") {
-      guard Int32(name.dropFirst(url.lastPathComponent.count + 1).dropLast(".new".count)) != nil else {
-        continue
-      }
+    let prefix = url.lastPathComponent + "."
+    for name in names
+    where name.hasPrefix(prefix) && name.hasSuffix(".new")
+      && Int32(name.dropFirst(prefix.count).dropLast(".new".count)) != nil
+    {
       let leftover = directory.appending(path: name).path
       var status = stat()
       if unsafe lstat(leftover, &status) == 0, status.st_mode & S_IFMT == S_IFREG {

@@ -35,7 +35,7 @@ public struct PayloadEncoding: Sendable, Hashable {
         .damaged, "It is a list, not a token cache.",
         advice: "Azure CLI keeps service principals in the same item. It was not changed.")
     }
-    guard var json = Data(base64Encoded: Data(text), options: .ignoreUnknownCharacters), !json.isEmpty,
+    guard var json = Data(base64Encoded: Data(text), options: .ignoreUnknownCharacters),
       json.drop(while: { KeyFile.byteOrderMark.contains($0) || isSpace($0) }).first == UInt8(ascii: "{")
     else {
       throw CacheError(

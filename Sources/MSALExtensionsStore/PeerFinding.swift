@@ -54,9 +54,6 @@ public struct PeerReport: Sendable {
 
   /// How many records it has; `nil` if it cannot be read.
   public var recordCount: Int? { contents?.document.recordCount }
-
-  /// Whether the cache exists or has findings.
-  public var isPresent: Bool { contents.map { $0.copies > 0 } ?? true || !findings.isEmpty }
 }
 
 extension PeerReport {

@@ -156,14 +156,13 @@ final class PeerJob: StoreBackend {
   /// Overwrites and removes a plaintext cache; see ``MSALExtensionsCacheStore/discardPlaintext(holding:)``.
   func discardPlaintext(at path: String, holding document: CacheDocument) throws(CacheError) -> Bool {
     try takeLock()
-    guard lock?.isStillHeld == true else { return false }
+    try checkLock()
     try FileContents.discardLeftovers(of: path)
     func discard() throws(CacheError) -> Bool {
       try FileContents.discard(path) { (try? PeerContents(file: $0))?.document == document }
     }
-    guard peer.signals.contains(where: { $0.path == path }) else { return try discard() }
     // The signal after it makes an empty one in its place.
-    return try signalling(discard())
+    return try peer.isSignalOfAnItem ? signalling(discard()) : discard()
   }
 
   /// The contents; what another program is writing is waited for. They write a file in place, so that it is empty or half of

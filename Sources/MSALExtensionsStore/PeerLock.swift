@@ -77,7 +77,7 @@ package final class PeerLock: Sendable {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
+    let holder = LockHolder(FileContents.text(of: descriptor))
     guard !holder.isHolding(since: status.st_mtim.tv_sec, path) else { return nil }
     // The file of a live holder may still be empty. Shared, so that two programs that check get the same result.
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return nil }
@@ -115,7 +115,7 @@ package final class PeerLock: Sendable {
   }
 
   private static func pause(_ duration: Duration) {
-    usleep(useconds_t(min(max(duration / .microseconds(1), 0), 999_999)))
+    usleep(useconds_t(max(duration / .microseconds(1), 0)))
   }
 }
 
@@ -160,22 +160,17 @@ package struct LockHolder: Sendable, Equatable {
     if time(nil) < moment + Self.remoteSilence, !isOnMachine || ProcessStatus.mayBeHidden(usersOf: path) {
       return true
     }
-    return pid == nil ? time(nil) < moment + Self.silence : isAlive(writtenAt: moment)
-  }
-
-  /// Whether the holder is alive, here or in a container. A process that started after the file was written only reuses
-  /// the holder's ID.
-  private func isAlive(writtenAt moment: Int) -> Bool {
-    guard let pid else { return false }
-    // What this process holds has its flock.
+    guard let pid else { return time(nil) < moment + Self.silence }
+    // Here or in a container. What this process holds has its flock.
     return pid != getpid() && Self.isAlive(pid, writtenAt: moment)
       || ProcessStatus.nested(numbered: pid).contains { Self.isAlive($0, writtenAt: moment) }
   }
 
+  /// Whether a holder is alive. A process that started after the file was written only reuses its ID.
   private static func isAlive(_ pid: Int32, writtenAt moment: Int) -> Bool {
     guard kill(pid, 0) == 0 || errno == EPERM else { return false }
     guard let status = ProcessStatus(pid), let boot = bootTime else { return true }
-    let seconds = Int(clamping: status.start) / max(sysconf(Int32(_SC_CLK_TCK)), 1)
+    let seconds = Int(clamping: status.start) / sysconf(Int32(_SC_CLK_TCK))
     return !status.isZombie && boot + seconds <= moment + 2
   }
 
@@ -231,7 +226,7 @@ private struct HeldFile: Sendable {
         advice:
           "Check what it is with \"ls -ld \(shellQuoted(path))\", and move it away if no program needs it.")
     }
-    let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
+    let holder = LockHolder(FileContents.text(of: descriptor))
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
       if isOurs && code != EWOULDBLOCK { unsafe unlink(path) }
@@ -245,7 +240,7 @@ private struct HeldFile: Sendable {
     }
     if !isOurs {
       // The contents before we got the lock; they may have been written since.
-      let holder = LockHolder(FileContents.text(of: descriptor, limit: 4096))
+      let holder = LockHolder(FileContents.text(of: descriptor))
       unsafe fstat(descriptor, &status)
       let written = status.st_mtim.tv_sec
       if holder.isHolding(since: written, path) {

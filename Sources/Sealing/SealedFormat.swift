@@ -123,8 +123,7 @@ public enum SealedFormat {
   static func check(_ file: [UInt8], magic: [UInt8], minimumSize: Int) throws(SealError) {
     guard file.starts(with: magic) else {
       // A file system without journal may leave an empty file, or zeros.
-      throw file.count < minimumSize && magic.starts(with: file.prefix(magic.count))
-        ? .wrongLength(size: file.count, expected: minimumSize) : .notSealed
+      throw magic.starts(with: file) ? .wrongLength(size: file.count, expected: minimumSize) : .notSealed
     }
     guard file.count >= 16 else { throw .wrongLength(size: file.count, expected: minimumSize) }
     let size = Int(file.bigEndian(at: 12) as UInt32)

@@ -29,7 +29,7 @@ struct OtherCaches: Sendable {
         let report = try await options.store(of: peer, group: .default, client: client, timeout: timeout)
           .inspect()
         let findings = report.findings.filter { $0.path == nil || known.insert($0).inserted }
-        guard report.isPresent, report.contents?.copies != 0 || !findings.isEmpty else { continue }
+        guard report.contents?.copies != 0 || !findings.isEmpty else { continue }
         entries.append((report, findings))
       } catch {
         if peer.file == nil { keyringError = error } else { unreadable.append(error) }
