@@ -47,15 +47,21 @@ struct PeerLockTests {
     #expect(error?.message.contains(directory.path + "/link") == true)
   }
 
-  @Test(arguments: [
-    Named("Python", "PID /usr/bin/app.py"), Named(".NET", "\u{FEFF}PID dotnet\n"),
-    Named("Go", "{PID} {./app}"),
-    Named("Node", "PID"), Named("Java", "PID host.example"),
-  ])
-  func `A file holds the lock while its holder lives, and not longer`(_ format: Named<String>) async throws {
+  static let formats: [Named<(String, String)>] = [
+    Named("Python", ("PID /usr/bin/my app.py", " (/usr/bin/my app.py)")),
+    Named(".NET", ("\u{FEFF}PID dotnet\n", " (dotnet)")), Named("Go", ("{PID} {./app}", " (./app)")),
+    Named("Node", ("PID", "")), Named("Java", ("PID host.example", " (host.example)")),
+    Named("long", ("PID a" + String(repeating: "b", count: 80), " (a\(String(repeating: "b", count: 79)))")),
+  ]
+
+  @Test(arguments: formats)
+  func `A file holds the lock while its holder lives, and not longer`(
+    _ format: Named<(String, String)>
+  ) async throws {
+    let (text, program) = format.value
     let holder = try sleeper()
-    _ = try directory.file("cache.lockfile", format.value.replacing("PID", with: "\(holder.pid)"))
-    #expect(isLocked(by: "process \(holder.pid)"))
+    _ = try directory.file("cache.lockfile", text.replacing("PID", with: "\(holder.pid)"))
+    #expect(isLocked(by: "process \(holder.pid)\(program) holds"))
     #expect(PeerLock.deadHolder(of: path) == nil)
     // Dead, but not waited for yet.
     holder.signal(SIGKILL)
@@ -112,8 +118,14 @@ struct PeerLockTests {
     lock.release()
   }
 
-  @Test func `An empty file is held only for a moment`() throws {
-    _ = try directory.file("cache.lockfile")
+  @Test func `The first process can hold a lock`() throws {
+    _ = try directory.file("cache.lockfile", "1 init")
+    #expect(isLocked(by: "process 1 (init)"))
+  }
+
+  @Test(arguments: ["", "0 python"])
+  func `A file without the number of a process is held only for a moment`(text: String) throws {
+    _ = try directory.file("cache.lockfile", text)
     func setAge(_ seconds: Int) {
       let moment = timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)
       _ = utimensat(AT_FDCWD, path, [moment, moment], 0)
@@ -121,7 +133,7 @@ struct PeerLockTests {
     // Younger than it can get while the test runs, however slowly.
     setAge(-600)
     #expect(isLocked(by: "another program"))
-    setAge(10)
+    setAge(2)
     try take().release()
   }
 
@@ -168,14 +180,41 @@ struct PeerLockTests {
   }
 
   @Test func `A removed lock is known to be lost, and the next one's file stays`() throws {
-    let lock = try take()
+    let lock = try take([directory.path + "/a.lockfile", path])
     // As msal-node-extensions does when it reads.
     unlink(path)
     #expect(!lock.isStillHeld)
     let next = try take()
     lock.release()
     #expect(next.isStillHeld)
+    // Its descriptors are others' by now.
+    let other = try take([directory.path + "/b.lockfile", directory.path + "/c.lockfile"])
+    lock.release()
+    #expect(next.isStillHeld && other.isStillHeld)
     next.release()
+  }
+
+  @Test func `Before the process is ended all its lock files are removed, and no lock is taken any more`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let test = try PeerLockTests()
+      let lost = try test.take()
+      unlink(test.path)
+      let lock = try test.take()
+      lost.release()
+      PeerLock.removeAllFiles()
+      #expect(access(test.path, F_OK) != 0)
+      #expect(throws: CacheError(.timedOut, "")) { try test.take(timeout: .zero) }
+      lock.release()
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+  func `A lock file that cannot be made is reported at once`() throws {
+    let disk = try SmallDisk(kilobytes: 64)
+    try disk.remount(readOnly: true)
+    #expect(throws: CacheError(.unavailable, "")) { try take([disk.path + "/cache.lockfile"]) }
   }
 
   @Test func `Only a regular file is locked`() throws {
