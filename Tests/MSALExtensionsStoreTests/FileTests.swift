@@ -36,6 +36,7 @@ struct FileTests {
     let writer = try Child("sleep", ["600"])
     defer { writer.end() }
     try directory.file("cache.json.lockfile", "\(writer.pid) peer.py")
+    #expect(try await tokens(lockTimeout: .zero) == whole)
     try directory.file("cache.json", String(Self.theirs.prefix(count.value)))
     await #expect(throws: CacheError(.timedOut, "")) { try await tokens(lockTimeout: .zero) }
     async let found = tokens(lockTimeout: .seconds(300))
@@ -51,6 +52,23 @@ struct FileTests {
     #expect(try await cache.finds(SampleToken("one", account: 1)))
     try directory.file("cache.json", String(Self.theirs.prefix(20)))
     await expectCacheError(.damaged) { try await cache.save(SampleToken("two", account: 1)) }
+  }
+
+  @Test func `A change whose lock file is removed begins again twice, and writes nothing`() async throws {
+    let store = store(lockTimeout: .zero)
+    let lock = path + ".lockfile"
+    let calls = Mutex(0)
+    let error = await expectCacheError(.unavailable) {
+      try await store.updateDocument { document in
+        calls.withLock { $0 += 1 }
+        document.otherSections["mine"] = "new"
+        unlink(lock)
+      }
+    }
+    #expect(error?.message.contains("keeps removing") == true)
+    #expect(error?.message.contains("may or may not") == false)
+    #expect(calls.withLock(\.self) == 3)
+    #expect(try directory.contents("cache.json").isEmpty)
   }
 
   @Test func `An update that changes nothing writes nothing`() async throws {
@@ -101,6 +119,32 @@ struct FileTests {
       let aside = try #require(names.first { $0 != "cache.json" })
       #expect(error?.message.contains(aside) == true)
       #expect(try String(contentsOfFile: "\(directory.path)/\(aside)", encoding: .utf8) == "old")
+    }
+  }
+
+  @Test func `What is no file is not removed, and keeps its name`() throws {
+    #expect(try !FileContents.discard(path) { _ in true })
+    try FileContents.remove(path)
+    // A directory has no hard links, as every file on some file systems.
+    mkdir(path, 0o700)
+    let error = #expect(throws: CacheError(.unavailable, "")) {
+      try FileContents.discard(path) { _ in true }
+    }
+    #expect(error?.message.contains("put back") == false)
+    #expect(throws: CacheError(.unavailable, "")) { try FileContents.remove(path) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["cache.json"])
+  }
+
+  @Test func `A file whose time is ahead gets the next later one`() throws {
+    try directory.file("cache.json")
+    let seconds = time(nil) + 1000
+    let last = timespec(tv_sec: seconds, tv_nsec: 999_999_998)
+    #expect(utimensat(AT_FDCWD, path, [last, last], 0) == 0)
+    for (second, nanosecond) in [(seconds, 999_999_999), (seconds + 1, 0)] {
+      try FileContents.touch(.init(path))
+      var status = stat()
+      #expect(stat(path, &status) == 0)
+      #expect(status.st_mtim.tv_sec == second && status.st_mtim.tv_nsec == nanosecond)
     }
   }
 

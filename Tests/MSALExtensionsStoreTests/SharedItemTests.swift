@@ -129,13 +129,19 @@ struct SharedItemTests {
     #expect(try await payloads() == [theirs])
   }
 
-  @Test func `The encoding that was found is kept`() async throws {
-    try await create("\u{FEFF}" + Data(theirs.utf8).base64EncodedString())
+  @Test(arguments: [
+    ("\u{FEFF}", "", true), ("\n", " ", true), ("", "\u{FEFF} ", true), ("\u{FEFF}", " \n", false),
+  ])
+  func `The encoding that was found is kept`(before: String, inside: String, isBase64: Bool) async throws {
+    let json = inside + theirs
+    try await create(before + (isBase64 ? Data(json.utf8).base64EncodedString() : json))
     try await save("mine")
     let payload = try #require(await payloads().first)
-    #expect(payload.hasPrefix("\u{FEFF}"))
-    let json = try #require(Data(base64Encoded: String(payload.dropFirst())))
-    #expect(try CacheDocument(json: json).accessTokens.values.map(\.secret) == ["at-mine"])
+    let hasMark = before == "\u{FEFF}"
+    #expect(payload.hasPrefix("\u{FEFF}") == hasMark)
+    let text = String(payload.dropFirst(hasMark ? 1 : 0))
+    let after = try #require(isBase64 ? Data(base64Encoded: text) : Data(text.utf8))
+    #expect(try CacheDocument(json: after).accessTokens.values.map(\.secret) == ["at-mine"])
   }
 
   @Test func `No time is written as a number`() async throws {
@@ -220,11 +226,15 @@ struct SharedItemTests {
     #expect(after.accounts.isEmpty && Array(after.refreshTokens.keys) == ["odd key"])
   }
 
-  @Test func `Two items become one and lose nothing`() async throws {
-    try await create(theirs)
-    try await create(theirs.replacing("2.t", with: "3.t").replacing("odd key", with: "other key"))
+  @Test(arguments: [true, false], [true, false])
+  func `Several items become one and lose nothing`(isExport: Bool, hasEmpty: Bool) async throws {
+    let two = [theirs, theirs.replacing("2.t", with: "3.t").replacing("odd key", with: "other key")]
+    let all = hasEmpty ? ["", two[0], "", two[1], ""] : two
+    for payload in all { try await create(payload) }
     #expect(try await store.read(.all, in: .default).problems.map(\.kind) == [.duplicate])
-    try await save("mine")
+    let copies = try await store.inspect().findings.first { $0.kind == .copies }
+    #expect(copies?.detail.hasPrefix("\(all.count - 1) surplus items") == true)
+    if isExport { try await store.updateDocument { _ in } } else { try await save("mine") }
     let payload = try #require(await payloads().first)
     #expect(try await payloads().count == 1)
     let tokens = try CacheDocument(json: Data(payload.utf8)).refreshTokens
