@@ -547,9 +547,11 @@ struct DoctorTests {
     name: String, contents: String, command: String, consequence: String
   ) throws {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
-    try home.file(".azure/accessTokens.json", "[]\n", mode: 0o644)
+    try home.file(".azure/accessTokens.json", "[ ]\n", mode: 0o644)
+    try home.file(".IdentityService/msal.cache.cae", "{}", mode: 0o644)
     try home.file(".kube/cache/kubelogin/auth.json", "{\"tenantId\": \"t\"}", mode: 0o644)
     try home.file(".kube/cache/oidc-login/0af3.lock", "", mode: 0o644)
+    try home.directory(".kube/cache/oidc-login/keys")
     let path = try home.file(name, contents, mode: 0o644)
     let report = try examine(tool).exits(1)
       .finds("sources", "warning", "problem", saying: path, command, consequence)

@@ -135,6 +135,9 @@ struct FileStoreTests {
       "import", cache, answering: ["korrekt", "korrekt"], with: passphrase
     ).exits(0)
     #expect(!made.text.contains("korrekt"))
+    // The cost of trying a passphrase.
+    let keys = try Data(contentsOf: URL(filePath: tool.files.path + "/llavero/sealed/keys"))
+    #expect(Array(keys[36..<48]) == [0, 0, 0, 17, 0, 0, 0, 8, 0, 0, 0, 1])
     try tool.onTerminal("status", answering: ["korrekt"], with: passphrase).exits(
       0, saying: "bob@contoso.example", hiding: "korrekt")
     try tool.onTerminal("status", answering: ["falsch"], with: passphrase)
