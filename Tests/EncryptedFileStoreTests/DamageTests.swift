@@ -104,7 +104,7 @@ struct DamageTests {
     },
   ]
 
-  @Test(.requirement("R12.7", "R12.16"), .fault("version 0"), arguments: faults)
+  @Test(.requirement("R12.7", "R12.16"), .fault("version 0", "absurd number"), arguments: faults)
   func `A changed file is reported by kind, affects no other file, and is not overwritten`(
     _ fault: Named<Fault>
   ) async throws {

@@ -34,6 +34,19 @@ struct FormatTests {
     #expect(Array(opened.contents) == contents)
   }
 
+  @Test func `A length beyond the contents is refused`() throws {
+    let header = Array(try WorkedExample.seal([], as: WorkedExample.shard)[..<72])
+    let associated = header + Array(try WorkedExample.group.name.utf8)
+    var plain = [UInt8](repeating: 0, count: 4096)
+    plain.replaceSubrange(2..<4, with: [0x0f, 0xfd])
+    let file = SealedFormat.sealed(
+      plain, after: header, authenticating: associated, using: DataKeys.example.current.key,
+      nonce: AES.GCM.Nonce())
+    #expect(throws: SealError.unreadable("its length is not that of its contents.")) {
+      try SealedFormat.open(file, as: WorkedExample.identity(WorkedExample.shard), with: .example)
+    }
+  }
+
   /// R12.4
   @Test func `The keys are sealed as the examples say`() throws {
     for example in try SharedFiles.workedExamples(with: "keys") {

@@ -19,9 +19,13 @@ struct KeyTests {
       let cache = fixture.otherCache(key: .passphrase(wrong))
       let error = await expectCacheError(.wrongKey) { try await cache.finds(token) }
       #expect(error?.underlyingError as? SealError == .wrongKey)
+      #expect(error?.advice?.contains("Another application") == false)
       await expectCacheError(.wrongKey) { try await cache.save(token) }
     }
-    await expectCacheError(.wrongKey) { try await fixture.otherCache(key: .passphrase("")).finds(token) }
+    let empty = await expectCacheError(.wrongKey) {
+      try await fixture.otherCache(key: .passphrase("")).finds(token)
+    }
+    #expect(empty?.message == "The passphrase is empty.")
   }
 
   @Test func `A passphrase is asked for once, with its purpose`() async throws {
@@ -117,8 +121,15 @@ struct KeyTests {
     await expectCacheError(.unavailable) { try await cache().finds(token) }
   }
 
+  @Test func `A keyring that refuses to encrypt gets no key`() async throws {
+    let service = try FakeService()
+    let store = fixture.otherStore(key: .keyring(), busAddress: service.keyring.busAddress)
+    let error = await expectCacheError(.refused) { try await store.open(makingStore: true) }
+    #expect(error?.underlyingError as? SecretServiceError == .encryptionRefused)
+  }
+
   @Test func `A store says what kind of key it has`() async throws {
-    try await fixture.otherCache(key: .passphrase("secret")).save(token)
+    try await fixture.otherCache(key: .passphrase("x")).save(token)
     let error = await expectCacheError(.wrongKey) { try await fixture.cache.finds(token) }
     #expect(error?.message.contains("its key is a passphrase") == true)
     #expect(error?.underlyingError as? SealError == .otherKeySource(.passphrase))
@@ -131,7 +142,8 @@ struct KeyTests {
     #expect(keys.count == 140)
     for damage in [Array(keys.dropLast()), [], Array(repeating: 0, count: 140), keys.map { $0 ^ 1 }] {
       try fixture.write(damage, to: fixture.keys)
-      await expectCacheError(.damaged) { try await fixture.otherCache().finds(token) }
+      let error = await expectCacheError(.damaged) { try await fixture.otherCache().finds(token) }
+      #expect(error?.advice?.contains("mv \(fixture.root) ") == true)
       await expectCacheError(.damaged) { try await fixture.otherCache().save(token) }
       #expect(try fixture.bytes(fixture.keys) == damage)
     }

@@ -17,24 +17,6 @@ struct KilledWriterTests {
     return (fixture, before, try fixture.files())
   }
 
-  @Test func `A writer killed before the first file was in place saved nothing`() async throws {
-    let (fixture, before, after) = try await fixture()
-    let shard = "\(fixture.shard(new)).sealed"
-    try fixture.put(before)
-    try fixture.put([
-      "manifest.sealed.new": try #require(after["manifest.sealed"]),
-      shard + ".new": try #require(after[shard]),
-    ])
-    let cache = fixture.otherCache()
-    #expect(try await cache.finds(old))
-    #expect(try await fixture.problems(cache).isEmpty)
-    try await cache.save(SampleToken("next", account: 2))
-    #expect(try await cache.finds(old))
-    #expect(try await !cache.finds(new))
-    #expect(try await fixture.problems(cache).isEmpty)
-    #expect(try fixture.files().keys.allSatisfy { !$0.hasSuffix(".new") })
-  }
-
   @Test(.requirement("R12.11"), arguments: [true, false])
   func `A writer killed before the manifest was in place saved everything`(readFirst: Bool) async throws {
     let (fixture, before, after) = try await fixture()

@@ -274,6 +274,9 @@ struct RekeyTests {
 
   @Test func `A group that was emptied before is used after it`() async throws {
     _ = try await fixture.store.remove(.everything, in: fixture.group)
+    let number = try fixture.manifestSequence
+    #expect(try await fixture.store.remove(.everything, in: fixture.group) == 0)
+    #expect(try fixture.manifestSequence == number)
     _ = try await fixture.store.rekey()
     try await fixture.cache.save(one)
     #expect(try await fixture.otherCache().finds(one))

@@ -98,7 +98,7 @@ struct StoreTests {
     #expect(try await fixture.otherCache().snapshot().document == cache("one"))
   }
 
-  @Test(arguments: [10: 1, 50: 1, 120: 3])
+  @Test(arguments: [50: 1, 51: 2])
   func `An import writes the manifest once for fifty accounts`(_ count: Int, _ writes: UInt64) async throws {
     try await fixture.cache.save(one)
     let before = try fixture.manifestSequence

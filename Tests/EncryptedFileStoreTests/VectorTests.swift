@@ -74,7 +74,8 @@ struct VectorTests {
       case "keys": try WorkedExample.keys(contents)
       case "manifest":
         try WorkedExample.seal(
-          contents ?? WorkedExample.shard + [0, 0, 0, 0, 0, 0, 0, 7], as: Manifest.name, number)
+          contents ?? WorkedExample.shard + [0, 0, 0, 0, 0, 0, 0, 7], as: .init(repeating: 0, count: 16),
+          number)
       default: try WorkedExample.seal(contents ?? WorkedExample.document, as: WorkedExample.shard, number)
       }
     if let count = row["keep"]?.numberValue { file = Array(file.prefix(Int(count))) }
