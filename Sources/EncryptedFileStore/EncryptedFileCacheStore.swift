@@ -87,7 +87,7 @@ public final class EncryptedFileCacheStore: SealedStore, ForwardingStore {
   }
 
   @discardableResult
-  package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
+  package func open(makingStore: Bool) async throws(CacheError) -> Bool {
     try await store.reading { (directory) throws(CacheError) in
       if makingStore { _ = try directory.presentForWriting() }
       return try directory.present() != nil

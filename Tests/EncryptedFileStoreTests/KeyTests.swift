@@ -128,6 +128,17 @@ struct KeyTests {
     #expect(error?.underlyingError as? SecretServiceError == .encryptionRefused)
   }
 
+  @Test(arguments: [PromptPermission.denied, .allowed(waitingUpTo: .seconds(120))])
+  func `A collection for the key is made only where the keyring may prompt`(prompt: PromptPermission)
+    async throws
+  {
+    let service = try FakeService(["ReadAlias": .reply([.objectPath("/")])])
+    let store = fixture.otherStore(
+      key: .keyring(prompt: prompt, allowsPlainSession: true), busAddress: service.keyring.busAddress)
+    await #expect(throws: CacheError.self) { try await store.open(makingStore: true) }
+    #expect(service.calls.contains("CreateCollection") == (prompt != .denied))
+  }
+
   @Test func `A store says what kind of key it has`() async throws {
     try await fixture.otherCache(key: .passphrase("x")).save(token)
     let error = await expectCacheError(.wrongKey) { try await fixture.cache.finds(token) }

@@ -541,7 +541,7 @@ struct DoctorTests {
       ),
       (".azure/accessTokens.json", "[{\"refreshToken\": \"secret-x\"}]", "shred -u", "2.30"),
       (".kube/cache/kubelogin/A-s-c-t.json", "{\"refresh_token\": \"secret-x\"}", "shred -u", "kubelogin"),
-      (".kube/cache/oidc-login/0af3", "{\"refresh_token\": \"secret-x\"}", "shred -u", "kubelogin"),
+      (".kube/cache/oidc-login/0af3", "token", "shred -u", "kubelogin"),
     ])
   func `Plaintext that cannot be read or moved is closed, and the advice removes it`(
     name: String, contents: String, command: String, consequence: String
