@@ -144,6 +144,14 @@ struct SharedItemTests {
     #expect(try CacheDocument(json: after).accessTokens.values.map(\.secret) == ["at-mine"])
   }
 
+  @Test func `A private key that is there already keeps no change from being made`() async throws {
+    try await create(#"{"PopKey": {"theirs": 1}}"#)
+    let common = ShardID(homeAccountID: nil, group: .default)
+    try await store.update([common], in: .default) { $0[common].otherSections["Mine"] = "new" }
+    let after = try CacheDocument(json: Data(#require(await payloads().first).utf8))
+    #expect(after.otherSections.keys.sorted() == ["Mine", "PopKey"])
+  }
+
   @Test func `No time is written as a number`() async throws {
     try await create(theirs)
     try await save("mine", account: "9")
