@@ -32,27 +32,6 @@ struct KilledWriterTests {
     #expect(try await fixture.problems(cache).isEmpty)
   }
 
-  @Test func `A writer killed while it removed an account removed it or not`() async throws {
-    let (fixture, _, before) = try await fixture()
-    try await fixture.cache.removeAccount(new.homeAccountID)
-    let after = try fixture.files()
-    let shard = "\(fixture.shard(new)).sealed"
-    for isGone in [false, true] {
-      try fixture.put(before)
-      if isGone { try fixture.remove(fixture.path(new)) }
-      try fixture.put([
-        "manifest.sealed": try #require(before["manifest.sealed"]),
-        "manifest.sealed.new": try #require(after["manifest.sealed"]),
-      ])
-      let cache = fixture.otherCache()
-      let contents = try await cache.store.read(.all, in: fixture.group)
-      #expect(contents.problems.filter { $0.shard == fixture.shard(new) }.isEmpty)
-      #expect((contents.documents[fixture.shard(new)] == nil) == isGone)
-      #expect(try fixture.files().keys.contains(shard) == !isGone)
-      _ = try await cache.store.remove(.damaged, in: fixture.group)
-    }
-  }
-
   @Test func `A writer killed while it removed everything leaves nothing missing`() async throws {
     let (fixture, _, before) = try await fixture()
     _ = try await fixture.store.remove(.everything, in: fixture.group)

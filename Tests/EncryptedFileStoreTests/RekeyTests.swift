@@ -90,13 +90,6 @@ struct RekeyTests {
     #expect(Set(problems.map(\.kind)) == [.wrongKey])
   }
 
-  @Test func `The same key file gives new data keys`() async throws {
-    let before = try keyIDs()
-    #expect(try await fixture.store.rekey().resealed == 7)
-    #expect(try keyIDs().isDisjoint(with: before))
-    #expect(try await fixture.otherCache().finds(two))
-  }
-
   @Test func `Another process's open store continues to read and write`() async throws {
     let other = fixture.otherCache()
     #expect(try await other.finds(one))

@@ -110,14 +110,6 @@ struct PeerLockTests {
     try take(timeout: .milliseconds(20)).release()
   }
 
-  @Test func `Our lock holds flock, too`() throws {
-    let lock = try take()
-    let descriptor = open(path, O_RDWR | O_CLOEXEC)
-    #expect(flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-    close(descriptor)
-    lock.release()
-  }
-
   @Test func `The first process can hold a lock`() throws {
     _ = try directory.file("cache.lockfile", "1 init")
     #expect(isLocked(by: "process 1 (init)"))

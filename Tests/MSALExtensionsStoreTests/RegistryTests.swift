@@ -2,25 +2,10 @@ import MSALExtensionsStore
 import TestSupport
 
 struct RegistryTests {
-  @Test(
-    arguments: [
-      ([:], "/proc/nonexistent/.azure", "/proc/nonexistent/.local/share"),
-      (
-        ["AZURE_CONFIG_DIR": "", "XDG_DATA_HOME": "data"], "/proc/nonexistent/.azure",
-        "/proc/nonexistent/.local/share"
-      ),
-      (
-        ["AZURE_CONFIG_DIR": "/proc/nonexistent/a", "XDG_DATA_HOME": "/proc/nonexistent/d"],
-        "/proc/nonexistent/a", "/proc/nonexistent/d"
-      ),
-    ] as [([String: String], String, String)])
-  func `The environment names the directories of the caches`(
-    environment: [String: String], azure: String, data: String
-  ) {
-    let registry = PeerRegistry(environment: environment.merging(["HOME": "/proc/nonexistent"]) { $1 })
-    #expect(registry["azure-cli"]?.file == azure + "/msal_token_cache.json")
-    #expect(
-      registry["azure-identity-dotnet"]?.signals.first?.path == data + "/.IdentityService/msal.cache.nocae")
+  @Test(arguments: [("", "/proc/nonexistent/.azure"), ("/proc/nonexistent/a", "/proc/nonexistent/a")])
+  func `AZURE_CONFIG_DIR is Azure CLI's directory unless it is empty`(value: String, directory: String) {
+    let registry = PeerRegistry(environment: ["HOME": "/proc/nonexistent", "AZURE_CONFIG_DIR": value])
+    #expect(registry["azure-cli"]?.file == directory + "/msal_token_cache.json")
   }
 
   @Test func `Each file of azureauth with a tenant's name is a cache, beside its item`() throws {
