@@ -49,12 +49,12 @@ struct BatchRun {
           var error = error
           if error.identityError?.claims == nil { error.identityError?.claims = try? asked.json() }
           for (id, var challenge) in challenged where responses[id] == nil {
-            guard challenge.claims == asked else {
+            if challenge.claims == asked {
+              challenge.response.error = error
+              responses[id] = challenge.response
+            } else {
               challenged[id] = nil
-              continue
             }
-            challenge.response.error = error
-            responses[id] = challenge.response
           }
           claims = nil
           continue
@@ -110,12 +110,11 @@ struct BatchRun {
   private mutating func nextPart() -> [GraphBatchRequest] {
     var part: [GraphBatchRequest] = []
     for var item in requests where responses[item.id] == nil && part.count < Self.maximumCount {
-      let open = item.dependsOn.filter { responses[$0] == nil }
-      guard open.allSatisfy({ id in part.contains { $0.id == id } }) else { continue }
       if item.dependsOn.contains(where: { responses[$0]?.error != nil }) {
         responses[item.id] = Self.failedDependency(of: item)
       } else {
-        item.dependsOn = open
+        // The others are in this part, since they are earlier.
+        item.dependsOn.removeAll { responses[$0] != nil }
         part.append(item)
       }
     }
@@ -178,7 +177,7 @@ struct BatchRun {
       pause = .zero
     }
     for (item, response) in zip(part, received)
-    where RetryBudget.mayRepeat(status: response.status ?? 0, isRepeatable: item.request.isRepeatable) {
+    where RetryBudget.mayRepeat(status: response.status, isRepeatable: item.request.isRepeatable) {
       var budget = budgets[item.id] ?? RetryBudget(client.retries)
       guard let own = budget.pause(response.headers.secondsToWait) else { continue }
       budgets[item.id] = budget

@@ -16,8 +16,8 @@ extension GraphClient {
         .invalidRequest, "Invalid path: a number sign would end it.",
         advice: "Write it as %23.")
     }
-    let start = request.path.prefix(8).lowercased()
-    let isAbsolute = start.hasPrefix("https://") || start.hasPrefix("http://")
+    let path = request.path.lowercased()
+    let isAbsolute = path.hasPrefix("https://") || path.hasPrefix("http://")
     let separator = request.path.hasPrefix("/") ? "" : "/"
     let address = isAbsolute ? request.path : cloud.baseURL.absoluteString + separator + request.path
     guard let url = URL(escaping: address) else {

@@ -89,7 +89,7 @@ public struct GraphError: LocalizedError, Sendable, CustomStringConvertible {
 
   /// Real errors are nested only a few levels deep.
   private var innerLevels: some Sequence<JSONObject> {
-    sequence(first: innerError ?? [:]) { $0.member("innererror")?.objectValue }.prefix(10)
+    sequence(first: innerError ?? [:]) { $0.member("innererror")?.objectValue }
   }
 
   public var description: String { sentences(message, advice) }

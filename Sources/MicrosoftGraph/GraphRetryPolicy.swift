@@ -35,7 +35,7 @@ struct RetryBudget {
   ///
   /// A request with 429 or 503 was not carried out. One with 504 may have been: a mail, for example, would be sent
   /// twice.
-  static func mayRepeat(status: Int, isRepeatable: Bool) -> Bool {
+  static func mayRepeat(status: Int?, isRepeatable: Bool) -> Bool {
     status == 429 || status == 503 || status == 504 && isRepeatable
   }
 }

@@ -72,6 +72,7 @@ struct ChallengeTests {
     #expect(answers.map(\.status) == [401, 200])
     #expect(answers[0].error?.code == .claimsChallenge)
     #expect(answers[0].error?.claims?.contains("c1") == true)
+    #expect(try await batch(challenges: 4).compactMap(\.error?.code) == [.claimsChallenge, .claimsChallenge])
     // One that is refused keeps no other from its answer.
     lab.inject(LabFault(.batchItem, status: 403, body: "{}"))
     #expect(try await batch(challenges: 1).map(\.status) == [403, 200])
@@ -94,6 +95,9 @@ struct ChallengeTests {
       guard claims == nil else { throw IdentityError(.interactionRequired, "Sign in.") }
       return try await test.silent(nil)
     }
+    lab.inject(LabFault(.graph, status: 401, headers: ["WWW-Authenticate": challenge]))
+    let alone = await expectGraphError(.authentication) { try await graph.me() }
+    #expect(alone?.identityError?.claims?.contains("acrs") == true)
     for count in [1, 21] {
       lab.inject(LabFault(.batchItem, status: 401, headers: ["WWW-Authenticate": challenge], body: "{}"))
       let answers = try await graph.batch((1...count).map { .init(id: "\($0)", GraphRequest("/me")) })

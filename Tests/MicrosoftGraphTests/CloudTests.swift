@@ -48,12 +48,20 @@ import TestSupport
     #expect(GraphCloud.cloud(for: try Self.authority("https://login.microsoftonline.com/x", .oidc)) == nil)
   }
 
-  @Test func `A custom base URL may have a version`() throws {
+  @Test func `A custom base URL may have a version`() async throws {
     func cloud(_ address: String) throws -> GraphCloud {
       try GraphCloud(baseURL: #require(URL(string: address)))
     }
     #expect(try cloud("https://Localhost:8443").baseURL.absoluteString == "https://localhost:8443/v1.0")
     #expect(try cloud("https://localhost:8443/beta/").baseURL.absoluteString == "https://localhost:8443/beta")
+    let escaped = try cloud("https://localhost:8443/a%2Cb")
+    #expect(escaped.baseURL.absoluteString == "https://localhost:8443/a%2Cb")
+    let transport = Self.transport()
+    await expectGraphError(.invalidResponse) {
+      try await Self.client(escaped, transport).batch([GraphBatchRequest(id: "1", GraphRequest("/me"))])
+    }
+    let sent = try JSONDecoder().decode(JSONObject.self, from: #require(transport.requests.first).body)
+    #expect(sent["requests"]?.arrayValue?.first?.objectValue?["url"] == "/me")
     #expect(try cloud("https://localhost:8443").allowedHosts == ["localhost:8443"])
     for bad in ["http://localhost/v1.0", "https://a@localhost", "https://localhost?x=1", "file:///v1.0"] {
       #expect(throws: GraphError(.invalidRequest, "")) { try cloud(bad) }
