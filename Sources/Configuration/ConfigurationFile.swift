@@ -19,10 +19,11 @@ struct ConfigurationFile {
     let named = environment["XDG_CONFIG_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/etc/xdg"
     var files: [ConfigurationFile] = []
     if let own { files.append(try ConfigurationFile(own, home: environment["HOME"])) }
-    for directory in named.split(separator: ":").map(String.init) where directory.hasPrefix("/") {
+    let directories = named.split(separator: ":").map(String.init)
+    for (index, directory) in directories.enumerated() where directory.hasPrefix("/") {
       let path = directory + "/llavero/config"
       if path != own {
-        files.append(try ConfigurationFile(path, rank: (files.last?.rank ?? 1) + 1, below: directory))
+        files.append(try ConfigurationFile(path, rank: index + 2, below: directory))
       }
     }
     return files

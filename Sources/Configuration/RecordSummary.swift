@@ -97,7 +97,7 @@ extension RecordSummary {
 package struct ListedRecord {
   package let summary: RecordSummary
   package let fields: JSONObject
-  package var isCredential = false
+  package let isCredential: Bool
 }
 
 extension CacheDocument {

@@ -18,8 +18,6 @@ package struct Setting: Sendable {
   package let standard: String?
   /// What the help of its option says. The parser asks for it again and again.
   package let help: String
-  /// Whether `llavero setup` writes it.
-  package let isWrittenBySetup: Bool
   /// Whether a text has a secret, or says where one is.
   private let isSecret: @Sendable (String) -> Bool
   /// The setting as text; `nil` where it is not set.
@@ -33,8 +31,7 @@ package struct Setting: Sendable {
 
   private init<Value>(
     _ name: String, _ place: @escaping Place<Value>, _ form: Form<Value>,
-    _ summary: String, standard: String? = nil, variable: String? = nil, hasOption: Bool = true,
-    setup isWrittenBySetup: Bool = false
+    _ summary: String, standard: String? = nil, variable: String? = nil, hasOption: Bool = true
   ) {
     self.name = name
     self.summary = summary
@@ -42,7 +39,6 @@ package struct Setting: Sendable {
     help = summary + (standard.map { " (default: \($0))" } ?? "") + "."
     self.variable = variable ?? "LLAVERO_" + Self.variableForm(of: name)
     option = hasOption ? "--" + name : nil
-    self.isWrittenBySetup = isWrittenBySetup
     isSecret = form.isSecret
     text = { settings in
       var (settings, text) = (settings, String?.none)
@@ -102,30 +98,28 @@ extension Setting {
 
   package static let store = Setting(
     "store", { $1(&$0.store.address) }, Form(text: \.description, parse: StoreAddress.init(_:)),
-    "Store: \(StoreAddress.forms)", standard: "keyring", setup: true)
+    "Store: \(StoreAddress.forms)", standard: "keyring")
   package static let key = Setting(
-    "key", { $1(&$0.store.key) }, .key, "Key: \(KeyChoice.forms)", setup: true)
+    "key", { $1(&$0.store.key) }, .key, "Key: \(KeyChoice.forms)")
   package static let etcdUser = Setting(
-    "etcd-user", { $1(&$0.store.etcdUser) }, .plain, "etcd user name", setup: true)
+    "etcd-user", { $1(&$0.store.etcdUser) }, .plain, "etcd user name")
   package static let etcdPassword = Setting(
     "etcd-password", { $1(&$0.store.etcdPassword) }, .password,
-    "Password of the etcd user, in the forms of --key but portal", setup: true)
+    "Password of the etcd user, in the forms of --key but portal")
   package static let etcdCA = Setting(
-    "etcd-ca", { $1(&$0.store.etcdCA) }, .path, "PEM file of certificates to trust for etcd alone",
-    setup: true)
+    "etcd-ca", { $1(&$0.store.etcdCA) }, .path, "PEM file of certificates to trust for etcd alone")
   package static let collection = Setting(
     "collection", { $1(&$0.store.collection) }, .label, "Label or name of the keyring's collection",
-    standard: "default", setup: true)
+    standard: "default")
   package static let client = Setting(
-    "client", { $1(&$0.clientID) }, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID",
-    setup: true)
+    "client", { $1(&$0.clientID) }, .plain, "Client ID of the app", variable: "LLAVERO_CLIENT_ID")
   package static let authority = Setting(
     "authority", { $1(&$0.authority) }, .plain, "URL of the authority that signs users in",
-    standard: Authority.default.description, setup: true)
+    standard: Authority.default.description)
   package static let tenant = Setting(
-    "tenant", { $1(&$0.tenant) }, .plain, "Tenant ID or domain", setup: true)
+    "tenant", { $1(&$0.tenant) }, .plain, "Tenant ID or domain")
   package static let group = Setting(
-    "group", { $1(&$0.group) }, .group, "Keychain group", standard: KeychainGroup.default.name, setup: true)
+    "group", { $1(&$0.group) }, .group, "Keychain group", standard: KeychainGroup.default.name)
   package static let scope = Setting(
     "scope", { $1(&$0.scopes) }, .scopes, "Scopes of the token, separated by spaces", standard: "User.Read")
   package static let account = Setting("account", { $1(&$0.account) }, .plain, "User name or home account ID")

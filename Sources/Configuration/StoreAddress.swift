@@ -86,25 +86,10 @@ extension StoreAddress.Cluster: CustomStringConvertible {
     guard !hosts.isEmpty else {
       throw ConfigurationError(value: "expected HOST:PORT after \"etcd+\(scheme)://\"")
     }
-    try self.init(
-      members: hosts.split(separator: ",", omittingEmptySubsequences: false).map { "\(scheme)://\($0)" },
-      prefix: String(text.dropFirst(hosts.count)))
-  }
-
-  /// Takes addresses such as `https://etcd-1.example.com:2379`, all of one scheme.
-  ///
-  /// - Throws: ``ConfigurationError``, which quotes no address: a password may stand in it.
-  init(members: [String], prefix: String) throws(ConfigurationError) {
+    endpoints = hosts.split(separator: ",", omittingEmptySubsequences: false).map { "\(scheme)://\($0)" }
+    let prefix = text.dropFirst(hosts.count)
     let isRoot = prefix.allSatisfy { $0 == "/" }
-    endpoints = members.map { member in
-      let scheme = member.prefix { $0 != ":" }
-      return scheme.lowercased() + member.dropFirst(scheme.count).dropLast(member.last == "/" ? 1 : 0)
-    }
     self.prefix = isRoot ? Self.defaultPrefix : String(prefix.reversed().drop { $0 == "/" }.reversed())
-    guard Set(endpoints.map { $0.prefix { $0 != ":" } }).count == 1, self.prefix.hasPrefix("/") else {
-      throw ConfigurationError(
-        value: "expected members with one scheme, and a prefix that begins with a slash")
-    }
     do throws(CacheError) {
       try EtcdCacheStore.check(endpoints: self.endpoints, prefix: self.prefix)
     } catch {

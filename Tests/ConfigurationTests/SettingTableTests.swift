@@ -31,7 +31,7 @@ struct SettingTableTests {
 
   @Test func `What is read is written as it was`() throws {
     let texts = [
-      "store": "file:/srv/cache", "key": "credential:cache-key", "etcd-password": "passphrase-fd:4",
+      "store": "file:/srv/cache", "key": "file:/srv/a:b", "etcd-password": "passphrase-fd:4",
       "group": "com.example.mail", "scope": "Mail.Read Files.Read", "from": "unix:/run/loan.sock",
       "broker": "only", "proxy": "http://proxy.example.com:8080", "log": "debug",
     ]
@@ -52,12 +52,13 @@ struct SettingTableTests {
 
   @Test(arguments: [
     ("LLAVERO_STORE", "papyrus", "expected keyring"), ("LLAVERO_KEY", "hunter2", "expected passphrase"),
+    ("LLAVERO_KEY", "passphrase:", "expected passphrase"),
     ("LLAVERO_ETCD_PASSWORD", "hunter2", "expected passphrase"),
     ("LLAVERO_ETCD_PASSWORD", "portal", "NAME or keyring"), ("LLAVERO_GROUP", "mail", "keychain group"),
     ("LLAVERO_BROKER", "perhaps", "expected auto"), ("LLAVERO_FROM", "http://localhost", "IDENTITY_ENDPOINT"),
-    ("LLAVERO_CLIENT_ID", "some-id # mine", "a line of its own"),
+    ("LLAVERO_CLIENT_ID", "some-id #mine", "a line of its own"),
     ("LLAVERO_CLIENT_ID", "\"some-id\"", "quotes"), ("LLAVERO_TENANT", "contoso.com’", "quotes"),
-    ("LLAVERO_TENANT", "contoso\u{200B}.com", "U+200B"), ("LLAVERO_CA_BUNDLE", "~/ca.pem", "$HOME"),
+    ("LLAVERO_TENANT", "contoso\u{200B}.\u{FEFF}com", "U+200B"), ("LLAVERO_CA_BUNDLE", "~/ca.pem", "$HOME"),
     ("LLAVERO_PROXY", "ftp://u:hunter2@proxy", "expected a URL"), ("LLAVERO_LOG", "hunter2", "info or debug"),
   ])
   func `An invalid setting names the variable and what was expected`(
@@ -66,6 +67,7 @@ struct SettingTableTests {
     let error = #expect(throws: ConfigurationError.self) { try Settings(environment: [variable: text]) }
     let message = error?.message ?? ""
     #expect(message.hasPrefix("Invalid \(variable): ") && message.hasSuffix("."), "\(message)")
+    #expect(!message.hasSuffix(".."), "\(message)")
     #expect(message.contains(expected) && !message.contains("hunter2"), "\(message)")
     #expect(error?.name == "invalid_configuration")
   }

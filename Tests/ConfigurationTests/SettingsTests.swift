@@ -10,7 +10,8 @@ struct SettingsTests {
   /// Reads a configuration file with these lines, and variables.
   private func settings(_ lines: String, _ variables: [String: String] = [:]) throws -> Settings {
     _ = try directory.directory("llavero")
-    _ = try directory.file("llavero/config", "[llavero]\n\(lines)\n")
+    // Others may be let write one's own.
+    _ = try directory.file("llavero/config", "[llavero]\n\(lines)\n", mode: 0o664)
     return try Settings(environment: variables.merging(["XDG_CONFIG_HOME": directory.path]) { $1 })
   }
 
@@ -31,6 +32,11 @@ struct SettingsTests {
     #expect(try settings("").signInAuthority() == .default)
     #expect(try settings("").signInScopes == ["User.Read"])
     #expect(try settings("scope = Mail.Read").signInScopes == ["Mail.Read"])
+    var edited = file
+    try edited.setClient("abc", tenant: " ")
+    #expect((edited.clientID, edited.tenant) == ("abc", "contoso.com"))
+    try edited.setClient("abc", tenant: "t")
+    #expect(edited.tenant == "t")
   }
 
   @Test func `White space around a value does not count`() throws {
@@ -65,6 +71,10 @@ struct SettingsTests {
           #expect(try clientID() == nil)
         } else {
           let error = #expect(throws: ConfigurationError.self) { try clientID() }
+          // No home directory excuses it.
+          #expect(throws: ConfigurationError.self) {
+            try Settings(environment: ["XDG_CONFIG_HOME": directory.path + "/c"])
+          }
           #expect(error?.message.contains("c/llavero/config cannot be reached: ") == true)
           #expect(error?.advice?.contains("namei -l ") == true)
         }
@@ -75,6 +85,10 @@ struct SettingsTests {
         ? directory.file(target, "[llavero]\nclient = abc") : directory.directory(target)
     }
     #expect(try clientID() == "abc")
+    let path = directory.path + "/c/llavero/config"
+    unlink(path)
+    #expect(symlink(directory.path + "/not made yet", path) == 0)
+    #expect(try clientID() == nil)
   }
 
   @Test(arguments: ["key", "etcd-password", "store"])
@@ -114,13 +128,15 @@ struct SettingsTests {
   @Test func `The user's file goes before those for all users, and an earlier directory before a later one`()
     throws
   {
-    let first = try forAll("a", "[llavero]\ntenant = a.com\nscope = A\nbroker =")
+    let first = try forAll(
+      "a", "[llavero]\ntenant = a.com\nscope = A\nbroker =\n[clients]\nabc = Theirs\nDEF = Other")
     let last = try forAll(
       "b", "[llavero]\ntenant = b.com\nbroker = off\nproxy = http://proxy:1\nstore = etcd+https://b/b")
     #expect(symlink("/proc/nonexistent/x", directory.path + "/dangling") == 0)
     let places = ["a", "dangling", "missing", "b"].map { "\(directory.path)/\($0)" } + ["relative"]
     let variables = ["XDG_CONFIG_DIRS": places.joined(separator: ":"), "LLAVERO_ACCOUNT": "alice"]
-    let found = try settings("scope = C", variables)
+    let found = try settings("scope = C\n[clients]\nABC = Mine\nx =", variables)
+    #expect(found.clientNames == ["abc": "Mine", "def": "Other"])
     #expect((found.tenant, found.scopes, found.proxy) == ("a.com", ["C"], "http://proxy:1"))
     #expect(found.store.address?.description == "etcd+https://b/b")
     let origins = found.values.map { "\($0.setting.name) \(found.origin(of: $0.setting)?.name ?? "")" }
@@ -140,10 +156,14 @@ struct SettingsTests {
     ])
   func `A secret in a file for all users is an error`(_ line: String) throws {
     let path = try forAll("all", "[llavero]\n\(line)\n")
+    let own = "key = file:/own\netcd-password = file:/own\nproxy = off"
+    let variables = [
+      "LLAVERO_KEY": "file:/x", "LLAVERO_ETCD_PASSWORD": "file:/x", "LLAVERO_PROXY": "off",
+    ]
     // Also where the user sets the same.
-    for own in ["", "key = file:/own\netcd-password = file:/own\nproxy = off"] {
+    for (own, variables) in [("", [:]), (own, [:]), (own, variables)] as [(String, [String: String])] {
       let error = #expect(throws: ConfigurationError.self) {
-        try settings(own, ["XDG_CONFIG_DIRS": directory.path + "/all"])
+        try settings(own, variables.merging(["XDG_CONFIG_DIRS": directory.path + "/all"]) { $1 })
       }
       #expect(
         error?.message.hasSuffix("\" in \(path): a file for all users has no key, password or proxy user.")

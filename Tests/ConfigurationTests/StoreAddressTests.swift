@@ -29,8 +29,7 @@ struct StoreAddressTests {
 
   private static func cluster(_ endpoints: String...) -> StoreAddress {
     // The last one is the prefix.
-    let cluster = try? StoreAddress.Cluster(members: endpoints.dropLast(), prefix: endpoints.last ?? "")
-    return cluster.map(StoreAddress.etcd) ?? .keyring
+    .etcd(StoreAddress.Cluster(endpoints: endpoints.dropLast(), prefix: endpoints.last ?? ""))
   }
 
   @Test(arguments: [

@@ -24,12 +24,28 @@ struct StoreSettingsTests {
   @Test func `A configuration gets only what its kind of store uses, and no descriptor`() throws {
     var all = try settings("file", key: .passphraseDescriptor(3))
     (all.etcdUser, all.etcdCA, all.etcdPassword) = ("me", "/ca.pem", .file("password"))
+    all.collection = "x"
     var file = try settings("file", key: .passphrase)
     #expect(all.persistent == file)
     file.address = .keyring
     #expect(file.persistent.key == nil)
     all.address = try StoreAddress("etcd+https://a.example.com")
     #expect(all.persistent.etcdPassword?.argument.hasPrefix("file:/") == true)
+    #expect(all.persistent.collection == nil)
+  }
+
+  @Test(
+    arguments: [
+      (nil, .passphrase, .passphrase, true), ("file", .keyring, nil, true), ("file", nil, .keyring, false),
+      ("etcd+https://a.test", .keyring, nil, true), ("etcd+https://a.test", nil, .keyring, true),
+      ("etcd+https://a.test", .passphrase, .passphrase, false),
+    ] as [(String?, KeyChoice?, KeyChoice?, Bool)])
+  func `The keyring is used for the store, its key or etcd's password`(
+    address: String?, key: KeyChoice?, password: KeyChoice?, isUsed: Bool
+  ) throws {
+    var settings = try settings(address, key: key)
+    settings.etcdPassword = password
+    #expect(settings.usesKeyring == isUsed)
   }
 
   @Test(arguments: [

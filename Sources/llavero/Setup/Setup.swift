@@ -153,7 +153,7 @@ struct Setup: AsyncParsableCommand, ClientCommand {
     settings.store = store.settings.persistent
     (settings.clientID, settings.authority) = (appOptions.client, appOptions.authority)
     (settings.tenant, settings.group) = (appOptions.tenant, groupOption.named)
-    return settings.values.filter(\.setting.isWrittenBySetup)
+    return settings.values
   }
 
   /// Chooses what no option names: by questions on a terminal.
