@@ -192,7 +192,6 @@ private struct JSONReader {
     if position == start + digits, 1...18 ~= digits, digits == 1 || bytes[start] != UInt8(ascii: "0") {
       return .integer(isNegative ? -number : number)
     }
-    guard position > first else { throw .notAnObject }
     let part = json[(json.startIndex + first)..<(json.startIndex + position)]
     guard let value = try? JSONDecoder().decode(JSONValue.self, from: part) else { throw .notAnObject }
     return value

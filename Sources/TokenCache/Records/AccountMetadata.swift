@@ -119,12 +119,10 @@ public struct AccountMetadata: CacheRecord {
   private mutating func update(_ homeAccountID: String, _ change: (inout JSONObject) -> Void) {
     var accounts = accounts
     let name = name(of: homeAccountID, in: accounts)
-    let known = accounts[name]?.objectValue
-    var account = known ?? [:]
+    var account = accounts[name]?.objectValue ?? [:]
     change(&account)
     account["client_id"] = fields["client_id"]
     account["home_account_id"] = .string(name)
-    guard account != known else { return }
     accounts[name] = .object(account)
     fields[Self.accountMap] = .object(accounts)
   }

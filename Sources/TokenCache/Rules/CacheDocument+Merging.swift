@@ -202,18 +202,20 @@ extension Dictionary where Key == String, Value: CacheRecord {
     var unpaired: [RecordIdentity: (age: Date, key: String)] = [:]
     var equals: [Value: String] = [:]
     for (key, record) in self {
-      guard let identity = mine[key], theirs[key] != identity, met.contains(identity) else { continue }
-      let age = record.age
-      let isKept = unpaired[identity].map { (age, $0.key) < ($0.age, key) } ?? false
-      if !isKept { unpaired[identity] = (age, key) }
-      equals[record] = equals[record].map { Swift.min($0, key) } ?? key
+      if let identity = mine[key], theirs[key] != identity, met.contains(identity) {
+        let age = record.age
+        let isKept = unpaired[identity].map { (age, $0.key) < ($0.age, key) } ?? false
+        if !isKept { unpaired[identity] = (age, key) }
+        equals[record] = equals[record].map { Swift.min($0, key) } ?? key
+      }
     }
     var matches: [String: [(key: String, record: Value)]] = [:]
     var rest: [(key: String, record: Value)] = []
     for (key, record) in other {
-      guard let identity = theirs[key] else { continue }
       // One that was imported before may have been given another key.
-      if let match = mine[key] == identity ? key : equals[record] ?? unpaired[identity]?.key {
+      if let match = mine[key] == theirs[key]
+        ? key : equals[record] ?? theirs[key].flatMap({ unpaired[$0]?.key })
+      {
         matches[match, default: []].append((key, record))
       } else {
         rest.append((key, record))
@@ -221,8 +223,9 @@ extension Dictionary where Key == String, Value: CacheRecord {
     }
     var shared: [RecordIdentity: [String]] = [:]
     for (key, record) in self where matches[key] == nil {
-      guard let identity = record.sharedIdentity(under: key, in: clouds) else { continue }
-      shared[identity, default: []].append(key)
+      if let identity = record.sharedIdentity(under: key, in: clouds) {
+        shared[identity, default: []].append(key)
+      }
     }
     for identity in shared.keys { shared[identity]?.sort() }
     var new: [(key: String, record: Value)] = []
@@ -244,10 +247,11 @@ extension Dictionary where Key == String, Value: CacheRecord {
       let merged = records.sorted { ($0.record.age, $0.key) < ($1.record.age, $1.key) }
         .reduce(older) { $0.merged(with: $1.record) }
       summary.kept += records.count
-      guard merged != older else { continue }
-      self[key] = merged
-      summary.saved += 1
-      summary.kept -= 1
+      if merged != older {
+        self[key] = merged
+        summary.saved += 1
+        summary.kept -= 1
+      }
     }
     for (key, record) in new.sorted(by: { $0.key < $1.key }) {
       put(record, at: key) { other[$0] != nil }

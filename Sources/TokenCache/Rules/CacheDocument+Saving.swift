@@ -34,9 +34,8 @@ extension CacheDocument {
     let relatives = refreshTokens.filter {
       $0.value.sharedIdentity(under: $0.value.serializedKey, in: clouds) == family
     }
-    if let (key, older) = relatives.filter({ $0.key == $0.value.serializedKey })
-      .min(by: { ($0.key == own ? 0 : 1, $0.key) < ($1.key == own ? 0 : 1, $1.key) })
-    {
+    let present = relatives.filter { $0.key == $0.value.serializedKey }
+    if let key = present[own] == nil ? present.keys.min() : own, let older = present[key] {
       refreshTokens[key] = token.replacing(older)
     } else if relatives.contains(where: { $0.key == $0.value.keyOfPython }) {
       var token = token

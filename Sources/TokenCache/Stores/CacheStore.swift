@@ -80,7 +80,7 @@ public struct GroupContents: Sendable {
     get { documents[shard] ?? CacheDocument() }
     _modify {
       yield &documents[shard, default: CacheDocument()]
-      if documents[shard]?.isEmpty ?? false { documents[shard] = nil }
+      if self[shard].isEmpty { documents[shard] = nil }
     }
   }
 }

@@ -44,7 +44,7 @@ public final class InMemoryStore: CacheStore {
       let result = try change(&contents)
       guard contents.documents != before else { return result }
       for shard in shards { state.groups[group, default: [:]][shard] = contents.documents[shard] }
-      if state.groups[group]?.isEmpty ?? false { state.groups[group] = nil }
+      if state.groups[group] == [:] { state.groups[group] = nil }
       state.generation += 1
       return result
     }
