@@ -15,12 +15,10 @@ public struct CacheSnapshot: Sendable {
   /// The whole group as one unified cache, without the private key of bound tokens, which no other program may have. Other MSAL
   /// libraries take bound tokens in it, and tokens that were requested with claims, for bearer tokens.
   public var document: CacheDocument {
-    // What an account's own shard says of it counts.
     let common = cache.commonShard
-    let shards = contents.documents.sorted {
-      ($0.key == common ? 1 : 0, $0.key.rawValue) < ($1.key == common ? 1 : 0, $1.key.rawValue)
-    }
-    return CacheDocument(union: shards.map(\.value)).withoutPopKeys
+    let accounts = contents.documents.filter { $0.key != common }.sorted { $0.key.rawValue < $1.key.rawValue }
+    // What an account's own shard says of it counts.
+    return CacheDocument(union: accounts.map(\.value) + [contents[common]]).withoutPopKeys
   }
 
   /// Throws unless all of the group can be read.
@@ -169,7 +167,9 @@ extension StoreProblem {
 extension GroupContents {
   /// Throws the first problem that hides a part of the group.
   func checkComplete() throws(CacheError) {
-    if let error = problems.lazy.compactMap(\.error).first { throw error }
+    for problem in problems {
+      if let error = problem.error { throw error }
+    }
   }
 
   /// Throws the first problem that hides one of these shards; a problem without a shard may hide any.

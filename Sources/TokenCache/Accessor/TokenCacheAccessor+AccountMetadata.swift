@@ -71,27 +71,27 @@ extension CacheDocument {
   /// Forgets that accounts had signed out of the clients of refresh tokens: another program has signed them in since.
   package mutating func forgetSignOuts(before tokens: some Sequence<Credential>) {
     for token in tokens {
-      guard RefreshToken(token) != nil, let clientID = token.clientID, let id = token.homeAccountID,
+      if RefreshToken(token) != nil, let clientID = token.clientID, let id = token.homeAccountID,
         accountMetadata(clientID: clientID)?.signInState(of: id) == .signedOut
-      else { continue }
-      updateAccountMetadata(clientID: clientID) { $0.removeSignInState(of: id) }
+      {
+        updateAccountMetadata(clientID: clientID) { $0.removeSignInState(of: id) }
+      }
     }
   }
 
   /// Removes the metadata of an account from all records, and records that are empty then.
   mutating func removeAccountMetadata(of homeAccountID: String) {
-    for key in accountMetadata.keys where accountMetadata[key]?.hasAccount(homeAccountID) ?? false {
-      accountMetadata[key]?.removeAccount(homeAccountID)
-      if accountMetadata[key]?.isBlank ?? false { accountMetadata[key] = nil }
+    for (key, var metadata) in accountMetadata where metadata.hasAccount(homeAccountID) {
+      metadata.removeAccount(homeAccountID)
+      accountMetadata[key] = metadata.isBlank ? nil : metadata
     }
   }
 
   /// The keys of a client's records: the one that its id makes first, the others in order.
   private func accountMetadataKeys(_ clientID: String) -> [String] {
-    let keys = accountMetadata.filter { clientID.matches($0.value.clientID) }.keys
-    guard keys.count > 1 else { return Array(keys) }
+    let keys = accountMetadata.filter { clientID.matches($0.value.clientID) }.keys.sorted()
     let own = AccountMetadata(clientID: clientID).serializedKey
-    return keys.sorted { ($0 == own ? 0 : 1, $0) < ($1 == own ? 0 : 1, $1) }
+    return keys.filter { $0 == own } + keys.filter { $0 != own }
   }
 }
 

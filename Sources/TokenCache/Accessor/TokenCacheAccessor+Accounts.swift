@@ -63,9 +63,8 @@ extension Account {
         isHomeTenant: tenant == home,
         claims: tokens[tenant]?.firstIDToken?.claims)
     }
-    let tenantProfiles = profiles.sorted {
-      ($0.isHomeTenant ? 0 : 1, $0.tenantID) < ($1.isHomeTenant ? 0 : 1, $1.tenantID)
-    }
+    let guests = profiles.filter { !$0.isHomeTenant }.sorted { $0.tenantID < $1.tenantID }
+    let tenantProfiles = profiles.filter(\.isHomeTenant) + guests
     self.init(
       homeAccountID: homeAccountID,
       username: tenantProfiles.lazy.compactMap(\.username).first,
