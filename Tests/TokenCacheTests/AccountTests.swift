@@ -27,15 +27,28 @@ struct AccountTests {
   }
 
   @Test func `Of several records for one tenant the one that names it counts first`() async throws {
-    let (id, host) = (TestPerson.alice.homeAccountID, "login.microsoftonline.com")
+    let host = "login.microsoftonline.com"
+    func idToken(_ name: String, realm: String) -> SampleRecord {
+      let claims: JSONObject = ["name": .string(name)]
+      return .idToken("e30.\(claims.base64URL).", key: name, client: "c", host: host, realm: realm)
+    }
     try await test.load([
       .account(
-        id, key: "a", host: host, realm: "common",
-        ["username": "old", "name": "Old", "local_account_id": "old"]),
-      .account(id, key: "b", host: host, realm: TestPerson.alice.home, ["username": "new", "name": "New"]),
+        key: "a", host: host, realm: "common",
+        ["username": "old", "name": "Old", "local_account_id": "old", "account_source": "old"]),
+      .account(key: "b", host: host, realm: "t", ["username": "new", "name": "New"]),
+      .account(
+        key: "c", host: "login.microsoftonline.us", realm: "common",
+        ["local_account_id": "older", "account_source": "older"]),
+      idToken("first", realm: "common"), idToken("last", realm: "t"),
     ])
-    let profile = try #require(try await test.accounts(signedInOnly: false).first?.tenantProfiles.first)
+    let account = try #require(try await test.accounts(client: "c", signedInOnly: false).first)
+    let profile = try #require(account.tenantProfiles.first)
     #expect([profile.username, profile.name, profile.localAccountID] == ["new", "New", "old"])
+    #expect([profile.environment, account.source] == ["login.windows.net", "old"])
+    #expect(profile.claims?.name == "first")
+    let lookup = TokenLookup(homeAccountID: "u.t", environment: host, clientID: "c")
+    #expect(try await test.cache.idToken(for: lookup)?.claims?.name == "first")
   }
 
   @Test func `Claims are those of the requesting client's ID token`() async throws {
@@ -69,6 +82,12 @@ struct AccountTests {
     #expect(
       try await ids(AccountFilter(homeAccountID: alice.homeAccountID.uppercased())) == [alice.homeAccountID])
     #expect(try await ids(AccountFilter(username: alice.username.uppercased())) == [alice.homeAccountID])
+    let guest = TestPerson(uid: alice.uid, home: alice.home, username: "guest@contoso.example")
+    try await test.save(
+      TestResponse(person: guest, tenant: "guest"), environment: "login.microsoftonline.us")
+    #expect(try await ids(AccountFilter(username: guest.username)) == [alice.homeAccountID])
+    let account = try await test.accounts().first
+    #expect([account?.username, account?.environment] == [alice.username, "login.windows.net"])
     #expect(try await ids(AccountFilter(homeAccountID: "unknown")).isEmpty)
     #expect(try await ids(AccountFilter(username: "unknown")).isEmpty)
   }

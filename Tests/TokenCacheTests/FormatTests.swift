@@ -14,6 +14,7 @@ struct FormatTests {
   ])
   func `A text is normalized scalar by scalar`(_ text: String, _ normalized: String) {
     #expect(Array(text.normalized.unicodeScalars) == Array(normalized.unicodeScalars))
+    #expect((Optional(text).nonBlank == nil) == normalized.isEmpty)
   }
 
   @Test func `Scopes are separated by white space of any kind`() {
@@ -66,6 +67,8 @@ struct FormatTests {
     var other = plain
     (other.fields["ext_cache_key"], other.fields["ext"]) = (.string(blank), "x")
     #expect(other.extraParameters == "x")
+    other.fields["ext_cache_key"] = "y"
+    #expect(other.extraParameters == "y")
     #expect(other.identity(in: .known) != plain.identity(in: .known))
   }
 

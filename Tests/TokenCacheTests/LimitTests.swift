@@ -33,6 +33,15 @@ struct LimitTests {
     #expect(throws: CacheError.self) { try tooLarge.withJSON { _ in } }
   }
 
+  @Test(arguments: [0, 1])
+  func `JSON of the largest size is read and written, and none of a byte more`(_ excess: Int) {
+    let json = Data(#"{"a":[1]}"#.utf8)
+    let limits = JSONLimits(size: json.count - excess, depth: 9, values: 9)
+    let value = JSONValue.object(["a": .array([.integer(1)])])
+    #expect((try? JSONValue(foreign: json, within: limits)) == (excess == 0 ? value : nil))
+    #expect((try? JSONWriter.bytes(of: value, within: limits)) == (excess == 0 ? Array(json) : nil))
+  }
+
   /// A search in all of them for each would take an hour.
   @Test(.fault("many records"), .timeLimit(.minutes(5)))
   func `An account that is known in four thousand tenants is listed`() throws {

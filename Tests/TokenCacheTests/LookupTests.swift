@@ -75,7 +75,7 @@ struct LookupTests {
       ([:], 3299, 300, .valid), ([:], 3301, 300, .expired), ([:], 3599, 0, .valid), ([:], 3601, 0, .expired),
       // From the future.
       ([:], -1, 300, .expired),
-      (["refresh_in": .integer(1800)], 0, 300, .valid),
+      (["refresh_in": .integer(1800)], 1800, 300, .valid),
       (["refresh_in": .integer(1800)], 1801, 300, .needsRefresh),
       (["ext_expires_in": .integer(7200)], 3601, 300, .extendedLifetime),
       (["ext_expires_in": .integer(7200)], 7200, 300, .expired),
@@ -90,13 +90,18 @@ struct LookupTests {
   }
 
   @Test func `The best token is taken and then the one that lasts longest`() async throws {
-    try await test.save(TestResponse(scope: "A", accessToken: "short", more: ["expires_in": .integer(1000)]))
-    try await test.save(TestResponse(scope: "B", accessToken: "long", more: ["expires_in": .integer(9000)]))
-    try await test.save(
-      TestResponse(
-        scope: "C", accessToken: "due", more: ["expires_in": .integer(99_000), "refresh_in": .integer(1)]))
-    test.setClock(10)
-    #expect(try await test.token("")?.token.secret == "long")
+    let answers: [(secret: String, more: JSONObject)] = [
+      ("long", ["expires_in": .integer(9000)]),
+      ("due", ["expires_in": .integer(99_000), "refresh_in": .integer(1)]),
+      ("short", ["expires_in": .integer(1000)]), ("as long", ["expires_in": .integer(9000 - 3)]),
+    ]
+    for (time, answer) in answers.enumerated() {
+      test.setClock(Double(time))
+      try await test.save(TestResponse(scope: "\(time)", accessToken: answer.secret, more: answer.more))
+      test.setClock(10)
+      // Of equal ones the last stored.
+      #expect(try await test.token("")?.token.secret == ["long", "long", "long", "as long"][time])
+    }
   }
 
   @Test func `Tokens of an application are found without account`() async throws {
@@ -155,10 +160,10 @@ struct LookupTests {
 
   @Test func `Of several refresh tokens the last stored comes first`() async throws {
     try await test.load(
-      [("a", 100), ("b", 300), ("c", 200)].map { name, time in
+      [("a", 100), ("b", 300), ("c", 200), ("d", 200)].map { name, time in
         .alices(name, key: name, host: "login.windows.net", time: time)
       })
-    #expect(try await test.refreshTokens() == ["b", "c", "a"])
+    #expect(try await test.refreshTokens() == ["b", "c", "d", "a"])
   }
 
   @Test func `A client of which nothing is known tries family 1`() async throws {
@@ -174,16 +179,22 @@ struct LookupTests {
       .alices("shared", key: "b", family: "1", time: 200),
       .alices("own", key: "c", time: 100),
       .appMetadata(key: "m", client: TestCache.client, host: "login.windows.net", ["family_id": "1"]),
+      .appMetadata(key: "n", client: TestCache.client, host: "sts.windows.net", ["family_id": "2"]),
     ])
+    let host = "login.windows.net"
+    #expect(
+      try await test.cache.appMetadata(clientID: TestCache.client, environment: host)?.familyID == "1")
     #expect(try await test.refreshTokens() == ["own", "shared", "labelled"])
   }
 
   @Test(.requirement("R4.26"), .fault("issuers"))
   func `What is under a host alone serves an issuer's client since its latest ID token`() async throws {
-    let claims = #"{"iss":"https://h/one/","iat":200}"#
+    func idToken(_ time: Int) -> SampleRecord {
+      let claims = Data(#"{"iss":"https://h/one/","iat":\#(time)}"#.utf8).base64URL
+      return .idToken("e30.\(claims).", host: "h")
+    }
     try await test.load([
-      .account(key: "account", host: "h"),
-      .idToken("e30.\(Data(claims.utf8).base64URL).", host: "h"),
+      .account(key: "account", host: "h"), idToken(100), idToken(200),
       .accessToken("before", host: "h", scopes: "A", cachedAt: 199, expiresOn: 2_000_000_000),
       .accessToken("since", host: "h", scopes: "B", cachedAt: 200, expiresOn: 2_000_000_000),
       .refreshToken("own", host: "h", family: "1"),
@@ -256,6 +267,8 @@ struct LookupTests {
       TestResponse(accessToken: "theirs").response,
       for: TokenRequest(environment: "login.windows.net", clientID: TestCache.client))
     #expect(try await readsOfALookup() == 1)
+    #expect(try await readsOfALookup() == 0)
+    test.setClock(TokenCacheAccessor.revalidationInterval)
     #expect(try await readsOfALookup() == 0)
     test.setClock(TokenCacheAccessor.revalidationInterval + 1)
     #expect(try await readsOfALookup() == 1)

@@ -63,6 +63,13 @@ struct MixedCacheTests {
     #expect(accounts.first?.tenantProfiles.map(\.tenantID) == [MixedCache.tenant])
     #expect(try await test.token()?.condition == .valid)
     #expect(Set(try await test.refreshTokens()) == ["python", "net", "node", "go"])
+    #expect(CacheDocument(MixedCache.records).duplicateCount(in: .known) == 11)
+  }
+
+  @Test func `A refresh token is orphaned if its account has no record, not if it has none`() {
+    let nobodys = SampleRecord.alices("a", key: "nobody's", ["home_account_id": .null])
+    let document = CacheDocument([nobodys, .alices("b", key: "k")])
+    #expect(document.orphanedRefreshTokens == ["k"])
   }
 
   @Test func `A save leaves one record for each thing under a present key`() async throws {

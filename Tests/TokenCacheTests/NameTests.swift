@@ -43,6 +43,20 @@ struct NameTests {
         != "dce094b8f6535289c0cc13f579e57aaf")
   }
 
+  @Test(
+    arguments: [
+      ("{}", nil), (#"{"X": 1}"#, ""), (#"{"Account": {"k": 1}}"#, ""),
+      (#"{"Account": {"k": {"home_account_id": "u.t"}}}"#, "u.t"),
+      (#"{"X": 1, "Account": {"k": {"home_account_id": "u.t"}}}"#, nil),
+      (#"{"Account": {"k": {"home_account_id": "u.t"}, "l": 1}}"#, nil),
+    ] as [(String, String?)])
+  func `Records of one account belong to its shard, and others to none`(
+    _ json: String, _ owner: String?
+  ) throws {
+    let shard = owner.map { ShardID(homeAccountID: $0, group: .default) }
+    #expect(try CacheDocument(json).shard(in: .default) == shard)
+  }
+
   @Test(arguments: [
     ("common", "uid.utid", "utid"), ("Organizations", "uid.UTID", "utid"),
     ("consumers", "uid.utid", Tenant.personalAccounts),

@@ -14,6 +14,7 @@ struct RemovalTests {
     let removed = try await test.cache.removeAccount(
       TestPerson.alice.homeAccountID.uppercased(), clientID: TestCache.client)
     #expect(removed.count == 3)
+    #expect(test.store.updates.last == [test.shard(.alice)])
     #expect(try await test.accounts().map(\.username) == [TestPerson.bob.username])
     #expect(try await test.accounts(signedInOnly: false).count == 2)
     #expect(try await test.token() == nil)
@@ -41,6 +42,7 @@ struct RemovalTests {
     try await test.save(TestResponse(tenant: "guest-tenant"), client: TestCache.otherClient)
     try await test.save(TestResponse(person: .bob))
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
+    #expect(test.store.updates.last == [test.shard(.alice)])
     let json = String(decoding: try await test.document.json(), as: UTF8.self)
     #expect(!json.contains(TestPerson.alice.uid))
     #expect(try await test.accounts(client: nil).map(\.username) == [TestPerson.bob.username])
@@ -70,7 +72,7 @@ struct RemovalTests {
     try await test.save(
       TestResponse(
         scope: "B", accessToken: "extended", more: ["expires_in": .integer(100), "ext_expires_in": "1000"]))
-    try await test.save(TestResponse(scope: "C", accessToken: "good", more: ["expires_in": .integer(201)]))
+    try await test.save(TestResponse(scope: "C", accessToken: "good", more: ["expires_in": .integer(200)]))
     test.setClock(200)
     #expect(try await test.cache.removeExpired().map(\.secret) == ["gone"])
     #expect(

@@ -133,6 +133,13 @@ struct SignInStateTests {
       try await test.cache.save(TestResponse(accessToken: "late").response, for: request)
     }
     #expect(error?.advice == "Sign in again.")
+    // Or if nothing is left of the account.
+    for records in [[.account(alice, key: "a")], [.alices("rt", key: "k")], []] as [[SampleRecord]] {
+      let test = TestCache()
+      try await test.load(records)
+      let result = try? await test.cache.save(TestResponse().response, for: request)
+      #expect((result == nil) == records.isEmpty)
+    }
   }
 
   @Test(.requirement("R4.19"))

@@ -79,6 +79,7 @@ struct UnknownDataTests {
     .fault("no lifetime"),
     arguments: [
       (.double(1e300), 3600), (.integer(-5), 0), (.integer(0), 0), (.integer(.max), 3600), ("1e300", 3600),
+      (.integer(253_402_300_800), 3600),
       ("-1", 0), ("nan", 3600), ("", 3600), (.null, 3600), (.bool(true), 3600),
     ] as [(JSONValue, Double)])
   func `Of absurd lifetimes in a response one that is not positive has ended`(
