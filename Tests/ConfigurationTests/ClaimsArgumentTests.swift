@@ -9,7 +9,7 @@ struct ClaimsArgumentTests {
     let base64 = Data(json.utf8).base64EncodedString()
     let base64URL = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     #expect(base64.contains("+") && base64.contains("="))
-    for argument in [json, " \(json)\n", base64, base64URL] {
+    for argument in [json, " \(json)\n", base64, base64 + "=", base64URL] {
       let claims = try ClaimsRequest(argument: argument)
       #expect(try claims.json() == json)
       #expect(claims.argument == base64URL)

@@ -15,6 +15,7 @@ struct FormatTests {
   func `A text is normalized scalar by scalar`(_ text: String, _ normalized: String) {
     #expect(Array(text.normalized.unicodeScalars) == Array(normalized.unicodeScalars))
     #expect((Optional(text).nonBlank == nil) == normalized.isEmpty)
+    #expect(text.hasWhitespace == (ScopeSet.list("a\(text)a").count > 1))
   }
 
   @Test func `Scopes are separated by white space of any kind`() {

@@ -104,19 +104,6 @@ struct LookupTests {
     }
   }
 
-  @Test func `Tokens of an application are found without account`() async throws {
-    try await test.load([
-      .accessToken(
-        "app", of: nil, client: "client", host: "login.microsoftonline.com", realm: "contoso",
-        scopes: "https://x/.default", cachedAt: 1_767_225_600, expiresOn: 1_767_229_200,
-        ["home_account_id": .null])
-    ])
-    let request = TokenLookup(
-      homeAccountID: nil, environment: "login.windows.net", clientID: "CLIENT", realm: "contoso",
-      scopes: ["https://x/.default"])
-    #expect(try await test.cache.accessToken(for: request)?.token.secret == "app")
-  }
-
   /// MSAL for Python files all of these as `AccessToken`.
   @Test(
     arguments: [

@@ -107,6 +107,7 @@ struct SaveTests {
     .fault("openid alone"),
     arguments: [
       ("User.Read Mail.Read", "mail.read Calendars.Read", ["two"]),
+      ("User.Read", "Mail.Read", ["one", "two"]),
       ("openid profile User.Read", "openid profile", ["one", "two"]),
       ("openid", "openid User.Read", ["one", "two"]), ("openid", "openid email", ["one", "two"]),
     ])
@@ -116,13 +117,6 @@ struct SaveTests {
     try await test.save(TestResponse(scope: first, accessToken: "one"))
     try await test.save(TestResponse(scope: second, accessToken: "two"))
     #expect(try await test.document.accessTokens.values.compactMap(\.secret).sorted() == remaining)
-  }
-
-  @Test func `A token that shares no scope stays`() async throws {
-    try await test.save(TestResponse(scope: "User.Read", accessToken: "one"))
-    try await test.save(TestResponse(scope: "Mail.Read", accessToken: "two"))
-    #expect(try await test.token("User.Read")?.token.secret == "one")
-    #expect(try await test.token("Mail.Read")?.token.secret == "two")
   }
 
   @Test func `Tokens of another client, tenant or account stay`() async throws {
