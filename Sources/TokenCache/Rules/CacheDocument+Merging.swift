@@ -148,11 +148,12 @@ extension CacheDocument {
     let mine = accessTokens(besides: other, in: clouds)
     let theirs = other.accessTokens(besides: self, in: clouds)
     // The newest first: a removed token removes no other. By scope, since comparing each with each takes hours.
-    let tokens = (theirs.map { ($0, isMine: false) } + mine.map { ($0, isMine: true) }).sorted {
-      ($1.0.value.age, $0.isMine ? 1 : 0, $0.0.key) < ($0.0.value.age, $1.isMine ? 1 : 0, $1.0.key)
+    let tokens = (theirs.map { ($0, rank: 0) } + mine.map { ($0, rank: 1) }).sorted {
+      ($1.0.value.age, $0.rank, $0.0.key) < ($0.0.value.age, $1.rank, $1.0.key)
     }
     var (myScopes, theirScopes, count) = (Set<SiblingScope>(), Set<SiblingScope>(), 0)
-    for (entry, isMine) in tokens {
+    for (entry, rank) in tokens {
+      let isMine = rank == 1
       let siblings = RecordIdentity(siblingsOf: entry.value, in: clouds)
       let scopes = ScopeSet(entry.value.target ?? "").significant.map {
         SiblingScope(siblings: siblings, scope: $0)
