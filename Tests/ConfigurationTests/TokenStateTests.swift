@@ -32,6 +32,7 @@ struct TokenStateTests {
     ])
     let shown = document.listed(at: now).compactMap(\.summary.state)
     #expect(shown == [state])
+    #expect(document.listed(at: now).map(\.isCredential) == [false, true])
     let hash = sha256Hex("Account\naccount")
     let account = try #require(document.listed(at: now).first).summary
     #expect([account.id, account.shortID] == [String(hash.prefix(12)), String(hash.prefix(8))])

@@ -203,6 +203,19 @@ struct FormatTests {
     #expect(tokens[familyKey]?.secret == (hasOwn ? "theirs" : "ours"))
   }
 
+  @Test func `Of a family's tokens under the keys of other hosts the first is replaced`() async throws {
+    let (id, hosts) = (TestPerson.alice.homeAccountID, ["login.microsoft.com", "sts.windows.net"])
+    let keys = hosts.map { "\(id)-\($0)-refreshtoken-1--" }
+    let tokens = zip(hosts, keys).map { host, key in
+      SampleRecord.refreshToken(
+        host, key: key, of: id, client: TestCache.otherClient, host: host, family: "1")
+    }
+    try await test.load(tokens + [.alices("own", key: "own", host: "login.windows.net", time: 300)])
+    try await test.save(TestResponse(refreshToken: "new", family: "1"))
+    let after = try await test.document.refreshTokens
+    #expect(keys.map { after[$0]?.secret } == ["new", "sts.windows.net"])
+  }
+
   @Test
   func `Of several records for one thing a save keeps the first's key and spelling and all that is unknown`()
     async throws

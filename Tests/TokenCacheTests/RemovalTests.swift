@@ -123,6 +123,7 @@ struct RemovalTests {
     try await other.save()
     #expect(try await test.token() != nil)
     #expect(try await test.cache.clear() == 2)
+    #expect(try await test.cache.clear() == 0)
     #expect(try await test.token() == nil)
     #expect(try await test.document.isEmpty)
     #expect(try await other.token() != nil)

@@ -55,7 +55,7 @@ struct SaveTests {
     #expect(try await test.accounts().isEmpty)
     test.store.fail(CacheError(.unavailable, "gone"))
     await expectCacheError(.unavailable) { try await test.save() }
-    #expect(try await test.document.isEmpty)
+    #expect(try await test.cache.snapshot().isEmpty)
     #expect(try await test.token() == nil)
     #expect(try await test.accounts(signedInOnly: false).isEmpty)
   }
