@@ -37,6 +37,7 @@ struct AuthorityTests {
     #expect(asked.url.host == "login.microsoftonline.com")
     #expect(asked.query["api-version"] == "1.1")
     #expect(asked.query["authorization_endpoint"] == "https://evil.test/common/oauth2/v2.0/authorize")
+    await expectError(.interactionRequired) { try await test.silent(TestPerson.alice.brokerAccount) }
   }
 
   @Test(.conformance(46), arguments: [true, false])
@@ -55,17 +56,25 @@ struct AuthorityTests {
     #expect(
       test.cache.clouds.aliases(of: "sts.contoso.test:8443")
         == (answers ? ["login.contoso.test:8443", "sts.contoso.test:8443"] : ["sts.contoso.test:8443"]))
+    let count = test.transport.requests.count
+    test.clock.advance(61)
+    _ = try await test.client.resolve()
+    #expect(test.transport.requests.count == count)
   }
 
   @Test(.conformance(46)) func `Without validation no server is asked`() async throws {
     let test = TestClient("\(Self.host)/common") { $0.validateAuthority = false }
     _ = try await test.client.resolve()
-    #expect(test.transport.instanceRequests.isEmpty)
+    test.clock.advance(61)
+    _ = try await test.client.resolve()
+    #expect(test.transport.instanceRequests.isEmpty && test.transport.requests.count == 1)
   }
 
-  @Test(.conformance(46), arguments: ["contoso.b2clogin.com", "evil.test", "b.login.contoso.test"])
+  @Test(
+    .conformance(46),
+    arguments: ["contoso.b2clogin.com", "evil.test", "b.login.contoso.test", "11.0.0.1"])
   func `A host that vouches for itself has aliases of its domain alone`(_ alias: String) async throws {
-    for host in ["login.contoso.test", "contoso.test"] {
+    for host in ["login.contoso.test", "contoso.test", "10.0.0.1"] {
       let test = TestClient("https://\(host)/common") { configuration in
         configuration.knownAuthorities = [configuration.authority]
       }
@@ -83,6 +92,15 @@ struct AuthorityTests {
     _ = try await test.client.resolve()
     #expect(test.cache.clouds.aliases(of: "login.contoso.test") == ["login.contoso.test"])
     #expect(test.cache.clouds.canonical("login.microsoftonline.com") == "login.windows.net")
+  }
+
+  @Test(.conformance(46)) func `No host speaks for others without itself`() async throws {
+    let test = TestClient("\(Self.host)/common") { configuration in
+      configuration.knownAuthorities = [configuration.authority]
+    }
+    answerInstances(test, Self.instances(["sts.contoso.test", "other.contoso.test"]))
+    _ = try await test.client.resolve()
+    #expect(test.cache.clouds.aliases(of: "sts.contoso.test") == ["sts.contoso.test"])
   }
 
   @Test func `Microsoft's metadata names a host's aliases and preferred names`() async throws {
@@ -180,9 +198,23 @@ struct AuthorityTests {
     #expect(test.browser.pages.isEmpty)
   }
 
-  @Test(.conformance(48)) func `Other hosts of the same cloud are fine`() async throws {
-    test.transport.setMetadata(["token_endpoint": "https://login.windows.net/common/oauth2/v2.0/token"])
-    #expect(try await test.client.resolve().tokenEndpoint.host() == "login.windows.net")
+  @Test(
+    .conformance(48),
+    arguments: [
+      ("https://login.microsoftonline.com/common", nil, "login.windows.net", true),
+      ("https://id.example.test/realm", .oidc, "tokens.example.test", true),
+      ("https://login.microsoftonline.com/tenant", .oidc, "tokens.example.test", false),
+      ("https://login.contoso.test/common", nil, "tokens.example.test", false),
+    ] as [(String, Authority.Kind?, String, Bool)])
+  func `Other hosts of the same cloud are fine, and those of a provider that is in none`(
+    _ authority: String, _ kind: Authority.Kind?, _ host: String, _ isGood: Bool
+  ) async throws {
+    let test = TestClient(authority, kind: kind) { $0.validateAuthority = false }
+    test.transport.setMetadata(["token_endpoint": .string("https://\(host)/oauth2/v2.0/token")])
+    await expectOutcome(isGood ? nil : .authorityValidationFailed) { () throws(IdentityError) in
+      try await test.client.resolve()
+    }
+    if isGood { #expect(try await test.client.resolve().tokenEndpoint.host() == host) }
   }
 
   @Test(.conformance(48), arguments: ["token_endpoint", "authorization_endpoint", "issuer"])
@@ -198,7 +230,7 @@ struct AuthorityTests {
       ("http://id.example.test/realm", false),
       ("https://contoso.b2clogin.com/x", true), ("https://evilb2clogin.com/x", false),
       ("https://login.microsoftonline.com/x", true), ("https://west.login.microsoftonline.com/x", true),
-      ("https://id.example.test.evil.test/realm", false),
+      ("https://id.example.test.evil.test/realm", false), ("https://intranet/realm", false),
     ])
   func `An OpenID Connect provider's issuer must be itself`(_ issuer: String, _ isGood: Bool) async throws {
     let test = TestClient("https://id.example.test/realm", kind: .oidc)
@@ -210,6 +242,7 @@ struct AuthorityTests {
 
   @Test(.conformance(49)) func `Metadata is asked for once, also by callers at the same time`() async throws {
     try await atOnce(0..<10) { _ in _ = try await test.client.resolve() }
+    test.clock.advance(3600)
     _ = try await test.client.resolve()
     #expect(test.transport.discoveryRequests.count == 1)
   }
@@ -293,7 +326,8 @@ struct AuthorityTests {
         == "/tfp/contoso.onmicrosoft.com/B2C_1_signin/v2.0/.well-known/openid-configuration")
     #expect(test.transport.instanceRequests.isEmpty)
     #expect(account.homeAccountID == "oid-b2c_1_signin.\(tenant)")
-    #expect(try await test.silent(account, ["https://api.test/read"]).source == .cache)
+    let cached = try await test.silent(account, ["https://api.test/read"])
+    #expect(cached.source == .cache && cached.authority == test.client.configuration.authority)
     test.clock.advance(4000)
     test.transport.answerTokens(test.tokens(scope: "https://api.test/read", of: person, idToken: claims))
     #expect(try await test.silent(account, ["https://api.test/read"]).accessToken == "access-2")
@@ -358,6 +392,12 @@ struct AuthorityTests {
 
   @Test func `A text that is no URL is no authority`() throws {
     #expect(try Authority("https://fs.contoso.test/adfs").kind == .adfs)
+    #expect(Authority.made("https://id.example/realms/A", .oidc).environment == "id.example/realms/%41")
+    let base = URL(string: "https://login.microsoftonline.com/")
+    let relative = try #require(URL(string: "common", relativeTo: base))
+    #expect(try Authority(url: relative) == .default)
+    let short = try #require(URL(string: "https://contoso.test/tenant"))
+    #expect(throws: IdentityError(.invalidParameter, "")) { try Authority(url: short, kind: .b2c) }
     let error = #expect(throws: IdentityError.self) { try Authority("") }
     #expect(error?.code == .invalidParameter)
   }
@@ -367,9 +407,10 @@ struct AuthorityTests {
     let claims: JSONObject = [
       "iss": "https://fs.contoso.test/adfs", "tid": .null, "sub": "Subject=", "oid": .null,
     ]
-    let account = try await test.signIn(changing: ["client_info": .null], idToken: claims).account
+    let result = try await test.signIn(changing: ["client_info": .null], idToken: claims)
+    let account = result.account
     #expect(test.transport.discoveryRequests.first?.url.path == "/adfs/.well-known/openid-configuration")
-    #expect(account.homeAccountID == "subject=")
+    #expect(account.homeAccountID == "subject=" && result.tenantProfile?.claims?.subject == "Subject=")
     #expect(try await test.silent(account).source == .cache)
     #expect(try await test.cache.snapshot().document.accounts.values.map(\.accountType) == [.adfs])
     test.clock.advance(4000)

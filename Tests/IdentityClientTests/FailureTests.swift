@@ -42,6 +42,42 @@ struct FailureTests {
     #expect(error.advice.map { !$0.lowercased().contains("sign in") } == true)
   }
 
+  @Test(
+    arguments: [
+      ("The account is not in this tenant", [16000, 50020, 51004, 90072]),
+      ("The redirect URI is not registered", [50011, 500_112]),
+      ("The user name or the password is wrong", [50034, 50126]), ("The account is locked", [50053]),
+      ("The password has expired", [50055, 50144]), ("The server cannot tell the tenant", [50059, 90019]),
+      ("A second factor is needed", [50072, 50074, 50076, 50078, 50079, 50158]),
+      ("The session has expired", [50085, 50173, 50132, 50133, 50089, 70008, 700_082, 70043]),
+      ("The device must be registered", [50097, 50187, 53000, 53001, 50129]),
+      ("The cloud or the tenant does not exist", [50049, 90002, 90038]), ("Consent is needed", [65001]),
+      ("An administrator has to consent", [90094, 90095]), ("The person declined", [65004]),
+      ("Check the scopes", [70011, 28002, 700_022, 700_023]),
+      ("The failure is temporary", [90006, 90024, 90033, 90090, 50033, 50087]),
+      ("The application cannot be used with this kind of account", [9_002_332, 90130, 90124]),
+      ("The account or the application is disabled", [50057, 7_000_112, 70001]),
+      ("The organisation's policies block", [53003, 530_032, 530_035, 530_036, 53004, 53011]),
+    ] as [(String, [Int])])
+  func `Each of Microsoft's numbers has its advice, and of several the first`(
+    _ advice: String, _ codes: [Int]
+  ) {
+    for code in codes {
+      let error = IdentityError(refusal: "invalid_grant", codes: [1, code, 54005])
+      #expect(error.advice?.hasPrefix(advice) == true, "\(code)")
+    }
+  }
+
+  @Test func `A password to reset at B2C has its advice, and one number that no sign-in ends is enough`() {
+    let reset = IdentityError(refusal: "access_denied", description: "AADB2C90118: forgotten")
+    #expect(reset.advice?.hasPrefix("The person asked to reset the password") == true)
+    #expect(reset.canBeResolvedBySignIn)
+    #expect(!IdentityError(refusal: "invalid_grant", codes: [50076, 50105]).canBeResolvedBySignIn)
+    // Neither does one help where the request is for several resources.
+    let several = IdentityError(refusal: "invalid_request", codes: [28000])
+    #expect(several.forSilentRequest.code == .invalidRequest)
+  }
+
   @Test(.fault("empty parameter"))
   func `The advice about an empty parameter is to check that one, and not the scopes`() throws {
     let error = try #require(
@@ -83,14 +119,14 @@ struct FailureTests {
     transport.answerTokens(.text("", status: 500))
     #expect(try await sender.send([:], to: url).head.status.code == 500)
     #expect(transport.requests.last?.timeout == .seconds(7))
-    settings.withLock { $0 = (retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(5)) }
+    settings.withLock { $0 = (retryCount: 1, retryInterval: .seconds(3), timeout: .seconds(6)) }
     transport.answerTokens(.text("", status: 500), .text("", status: 503))
     #expect(try await sender.send([:], to: url).head.status.code == 503)
     // One deadline for both attempts, within which there is no third one.
     settings.withLock { $0.retryCount = 3 }
     transport.answerTokens(.text("", status: 500), .text("", status: 503))
     #expect(try await sender.send([:], to: url).head.status.code == 503)
-    #expect(transport.requests.suffix(2).map(\.timeout) == [.seconds(5), .seconds(2)])
+    #expect(transport.requests.suffix(2).map(\.timeout) == [.seconds(6), .seconds(3)])
     #expect(clock.waits == [.seconds(3), .seconds(3)])
   }
 
@@ -127,7 +163,7 @@ struct FailureTests {
   @Test(
     .conformance(63, 64),
     arguments: [
-      (503, "40" as String?, 40.0), (429, "40", 40), (429, nil, 60), (503, nil, 60),
+      (503, "40" as String?, 40.0), (429, "40", 40), (429, nil, 60), (503, nil, 60), (500, nil, 60),
       (400, "40", 40), (429, "0", 0), (429, "7200", 3600), (429, "999999999", 3600), (429, "soon", 60),
       (429, "-5", 0),
       // The clock stands at 09:06:40 then.
@@ -137,7 +173,7 @@ struct FailureTests {
     let answer = ScriptedAnswer.refusal(
       "temporarily_unavailable", status: status, headers: retryAfter.map { ["Retry-After": $0] } ?? [:])
     test.transport.answerTokens(answer)
-    if status == 503, retryAfter == nil { test.transport.answerTokens(answer) }
+    if status >= 500, retryAfter == nil { test.transport.answerTokens(answer) }
     let first = await #expect(throws: IdentityError.self) { try await test.silent(account) }
     #expect(first?.isThrottled == false)
     #expect(first?.httpStatus == status)
@@ -148,7 +184,7 @@ struct FailureTests {
       #expect(second?.isThrottled == true)
       #expect(second?.code == first?.code)
       #expect(test.transport.requests.count == before)
-      test.clock.advance(2)
+      test.clock.advance(1)
     }
     test.transport.answerTokens(test.tokens())
     #expect(try await test.silent(account).accessToken == "access-2")
@@ -305,17 +341,30 @@ struct FailureTests {
 
   @Test func `The next request tells the server how those before it ended`() async throws {
     let id = UUID()
-    test.transport.answerTokens(.refusal("invalid_grant"))
+    // The field is a list of ASCII words.
+    test.transport.answerTokens(.refusal("new,é_error"))
     await #expect(throws: IdentityError.self) { try await test.silent(account) { $0.correlationID = id } }
     test.transport.answerTokens(test.tokens(scope: "Other"), test.tokens(scope: "Third"))
     _ = try await test.silent(account, ["Other"])
     #expect(
       test.transport.tokenRequests.last?.headers["x-client-last-telemetry"]
-        == "4|0|34,\(id.uuidString.lowercased())|invalid_grant|")
+        == "4|0|34,\(id.uuidString.lowercased())|new_error|")
     _ = try await test.silent(account, ["Other"])
     _ = try await test.silent(account, ["Other"])
     _ = try await test.silent(account, ["Third"])
     #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|2|||")
+  }
+
+  @Test(arguments: [
+    ("1,0,0,,I", "I" as String?), ("1,0,0,,I,1", "I"), ("2,0,0,,I", nil), ("1,0,0,I", nil), ("1,0,0,,", nil),
+  ])
+  func `The account's kind that the server tells in a header field is kept`(
+    _ field: String, _ kind: String?
+  ) async throws {
+    let fields = TestPerson.alice.tokens(at: test.clock.now, access: "access-2", refresh: "refresh-2")
+    test.transport.answerTokens(.json(fields, headers: ["x-ms-clitelem": field]))
+    _ = try await test.silent(account)
+    #expect(try await test.cache.snapshot().document.refreshTokens.values.map(\.speInfo) == [kind])
   }
 
   @Test func `Microsoft's servers are told of no request to another provider`() async throws {

@@ -58,6 +58,7 @@ struct RenewalTests {
     #expect(sent.headers["x-anchormailbox"] == "Oid:\(TestPerson.alice.uid)@\(TestPerson.alice.home)")
     #expect(sent.headers["x-client-current-telemetry"] == "4|34,1|")
     #expect(sent.headers["accept"] == "application/json")
+    #expect(sent.headers["content-type"] == "application/x-www-form-urlencoded")
   }
 
   @Test(arguments: [(0.0, nil as Int64?, "4|34,2|"), (4000, nil, "4|34,3|"), (1000, 900, "4|34,4|")])
@@ -132,18 +133,25 @@ struct RenewalTests {
   }
 
   @Test(.conformance(25)) func `A token in its last minutes serves during an outage`() async throws {
-    test.clock.advance(3500)
+    test.clock.advance(3599)
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
     #expect(try await test.silent(account).accessToken == "access-1")
-    test.clock.advance(200)
+    // Each call waits for half a second, and the token ends while this one does.
     test.transport.answerTokens(.failure(.cannotConnect("down")), .failure(.cannotConnect("down")))
     await expectError(.network) { try await test.silent(account) }
   }
 
-  @Test(.conformance(25)) func `A refusal is reported though the token is good still`() async throws {
+  @Test(
+    .conformance(25),
+    arguments: [
+      ("invalid_grant", IdentityError.Code.interactionRequired), ("invalid_client", .invalidClient),
+    ])
+  func `A refusal is reported though the token is good still`(
+    _ name: String, _ code: IdentityError.Code
+  ) async throws {
     let account = try await renewable()
-    test.transport.answerTokens(.refusal("invalid_grant", code: 50173))
-    await expectError(.interactionRequired) { try await test.silent(account) }
+    test.transport.answerTokens(.refusal(name, code: 50173))
+    await expectError(code) { try await test.silent(account) }
   }
 
   @Test(.conformance(25)) func `A refusal that removes the refresh token is reported by later calls, too`()
@@ -394,22 +402,34 @@ struct RenewalTests {
     #expect(try await test.secrets(.refreshToken).contains("refresh-1"))
   }
 
-  @Test(.conformance(39)) func `After the client's own token the family's is tried`() async throws {
+  @Test(.conformance(39), arguments: [nil, "consent_required"])
+  func `After the client's own token the family's is tried`(_ refusal: String?) async throws {
     let account = try await test.signIn(changing: ["foci": "1"]).account
     // Another member of the family renewed its token.
     try await test.save(
       TestPerson.alice, refresh: "of the family", changing: ["foci": "1"], clientID: "another-member")
     test.clock.advance(4000)
-    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"), test.tokens())
-    #expect(try await test.silent(account).accessToken == "access-2")
+    test.transport.answerTokens(
+      .refusal("invalid_grant", "bad_token"),
+      refusal.map { ScriptedAnswer.refusal("invalid_grant", $0) } ?? test.tokens())
+    if refusal == nil {
+      #expect(try await test.silent(account).accessToken == "access-2")
+    } else {
+      // The error of the client's own token is more specific.
+      let error = await expectError(.interactionRequired) { try await test.silent(account) }
+      #expect(error?.subError == "bad_token")
+    }
     #expect(
       test.transport.tokenRequests.suffix(2).map { $0.form["refresh_token"] } == [
         "refresh-1", "of the family",
       ])
   }
 
-  @Test(.conformance(41)) func `Another account's tokens are not stored`() async throws {
-    test.transport.answerTokens(test.tokens("of bob", refresh: "of bob", of: .bob))
+  @Test(.conformance(41), arguments: [true, false])
+  func `Another account's tokens are not stored`(_ hasClientInfo: Bool) async throws {
+    test.transport.answerTokens(
+      test.tokens(
+        "of bob", refresh: "of bob", of: .bob, changing: hasClientInfo ? [:] : ["client_info": .null]))
     await expectError(.mismatchedUser) { try await test.renew(account) }
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
     #expect(try await test.secrets(.accessToken) == ["access-1"])

@@ -130,7 +130,7 @@ public struct Authority: Sendable, Hashable {
         throw .invalidAuthority("Trying to initialize AAD authority with B2C authority url.")
       }
       path = Array(path.prefix(1))
-    case .b2c where inAnyForm && tenant != nil && !isB2C && path.count != 2: break
+    case .b2c where inAnyForm && tenant != nil && !isB2C: break
     case .b2c:
       let count = tenant?.lowercased() == "tfp" ? 3 : 2
       guard path.count >= count else {

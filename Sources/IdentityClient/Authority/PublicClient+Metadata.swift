@@ -112,9 +112,9 @@ extension Authority {
   /// Whether a host is in the same domain, such as `sts.contoso.com` for `login.contoso.com`.
   fileprivate func hasDomain(of other: String) -> Bool {
     let (own, other) = (host.normalized, other.normalized)
-    guard own.contains(where: \.isLetter) else { return own == other }
     let domain = own.drop { $0 != "." }
-    return own == other || domain.dropFirst().contains(".") && domain == other.drop { $0 != "." }
+    let isInDomain = own.contains(where: \.isLetter) && domain.dropFirst().contains(".")
+    return own == other || isInDomain && domain == other.drop { $0 != "." }
   }
 }
 

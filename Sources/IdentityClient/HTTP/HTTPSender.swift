@@ -36,7 +36,7 @@ struct HTTPSender: Sendable {
     let deadline = deadline ?? self.deadline()
     var request = HTTPTransportRequest(head, body: form.map { Data(FormEncoding.encode($0).utf8) })
     let transport = LoggedTransport(transport: transport, log: log)
-    var retriesLeft = max(0, settings.retryCount)
+    var retriesLeft = settings.retryCount
     while true {
       request.timeout = max(.zero, deadline - timing.uptime())
       // A retry, after its pause, begins before the deadline.

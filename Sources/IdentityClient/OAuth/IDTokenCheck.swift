@@ -11,7 +11,7 @@ struct IDTokenCheck: Sendable {
   var nonce: String?
   let now: Date
   /// Whether to check the token's validity period.
-  var checksTimes = true
+  let checksTimes: Bool
 
   /// The accepted clock difference, in seconds.
   static let tolerance = 300.0
@@ -44,8 +44,7 @@ struct IDTokenCheck: Sendable {
   }
 
   private static func algorithm(of token: String) -> String? {
-    guard let header = token.split(separator: ".", omittingEmptySubsequences: false).first,
-      let json = Data(base64URL: String(header)),
+    guard let json = Data(base64URL: token.prefix { $0 != "." }),
       let fields = try? JSONObject(foreign: json, within: .response)
     else { return nil }
     return fields["alg"]?.stringValue.nonBlank

@@ -41,7 +41,8 @@ final class ServerTelemetry: Sendable {
         let calls = failures.map(\.call).joined(separator: ",")
         let errors = failures.map(\.error).joined(separator: ",")
         let text = "4|\(state.silentSuccesses)|\(calls)|\(errors)|"
-        if text.utf8.count <= Self.limit || failures.isEmpty { return text }
+        // It is short without failures.
+        if text.utf8.count <= Self.limit { return text }
         failures = failures.dropFirst()
       }
     }

@@ -58,7 +58,6 @@ final class Throttle: Sendable {
   /// Records an error that is returned for some seconds.
   func add(_ error: IdentityError, for key: String, seconds: Double, at now: Date) {
     let pause = min(seconds, Self.longestPause)
-    guard pause > 0 else { return }
     entries.withLock { entries in
       if entries.count >= Self.capacity {
         entries = entries.filter { now < $0.value.until }

@@ -155,7 +155,7 @@ struct GrantResponse: Sendable {
     _ records: TokenRecords, from answered: Authority
   ) async throws(IdentityError) -> (Account?, CacheError?) {
     let requested = request.requestedAuthority
-    let isKept = requested.address != answered.address && (!isRefresh || requested.kind == .aad)
+    let isKept = requested.address != answered.address
     let resolved = (requested.address, answered.address, request.isInstanceAware)
     do throws(CacheError) {
       return (try await client.cache.save(records, resolving: isKept ? resolved : nil), nil)

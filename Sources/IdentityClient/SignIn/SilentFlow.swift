@@ -123,8 +123,8 @@ struct SilentFlow: Sendable {
       // The wait for a broker may have taken minutes.
       let flow = try await refusal == nil || refusal?.code == .noBroker ? self : latest
       // There is no other source, and no server refused.
-      if !isForced, let cached = flow.cachedToken, cached.isValid,
-        flow.cache?.refreshTokens(for: lookup).isEmpty ?? true,
+      if !isForced, let cache = flow.cache, let cached = flow.cachedToken, cached.isValid,
+        cache.refreshTokens(for: lookup).isEmpty,
         refusal.map(cached.serves(despite:)) ?? true
       {
         return result(of: cached)
