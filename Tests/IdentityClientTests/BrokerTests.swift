@@ -66,17 +66,21 @@ struct BrokerTests {
       known == (policy == .automatic && tenant != Self.guest ? Authority.entra(Self.guest).address : nil))
   }
 
-  @Test func `A tenant that is named by its id is no other, whatever the cache says`() async throws {
+  @Test(arguments: [
+    "https://login.microsoftonline.com/\(TestPerson.alice.home)",
+    "https://login.microsoftonline.us/\(Self.guest)",
+  ])
+  func `A tenant that is named by its id is no other, whatever the cache says`(_ known: String) async throws {
     let (test, account) = try await signedIn(.off)
     let authority = Authority.entra(Self.guest)
     try await test.cache.updateAccountMetadata(clientID: TestPerson.clientID, of: account.homeAccountID) {
       $0.setResolvedAuthority(
-        Authority.entra(TestPerson.alice.home).address, for: authority.address,
-        homeAccountID: account.homeAccountID)
+        known, for: authority.address, homeAccountID: account.homeAccountID)
     }
     test.transport.answerTokens(.refusal("invalid_grant"))
     await expectError(.interactionRequired) { try await test.silent(account) { $0.authority = authority } }
-    #expect(test.transport.tokenRequests.last?.url.path.hasPrefix("/\(Self.guest)/") == true)
+    #expect(
+      test.transport.tokenRequests.last?.url.absoluteString.hasPrefix(authority.address + "/") == true)
   }
 
   @Test func `A forced renewal takes no token again that the client has a refresh token for`() async throws {
@@ -219,6 +223,27 @@ struct BrokerTests {
     broker.fail(.interactionRequired)
     await expectError(.interactionRequired) { try await test.silent(account) }
     await expectError(.interactionRequired) { try await withoutBroker.renew(account) }
+    // Of an expired one the error says what the broker said.
+    test.clock.advance(300)
+    for (code, expected, advice) in [
+      (.brokerFailed, .interactionRequired, "The broker."), (.network, .network, nil),
+      (.noBroker, .interactionRequired, "Sign in interactively."),
+    ] as [(IdentityError.Code, IdentityError.Code, String?)] {
+      broker.fail(code)
+      let error = await expectError(expected) { try await test.silent(account) }
+      #expect(error?.advice == advice)
+    }
+  }
+
+  @Test func `What another process stores while the broker is asked serves`() async throws {
+    let (test, account) = try await expired()
+    broker.answer { _ throws(IdentityError) in
+      _ = try? await test.save(.alice, refresh: "newer")
+      throw IdentityError(.brokerFailed, "No.")
+    }
+    test.transport.answerTokens(test.tokens("own-2"))
+    #expect(try await test.silent(account).accessToken == "own-2")
+    #expect(test.transport.tokenRequests.last?.form["refresh_token"] == "newer")
   }
 
   @Test func `No broker is asked for B2C, AD FS, CIAM, other providers or when it is off`() async throws {
@@ -231,10 +256,12 @@ struct BrokerTests {
     for (authority, kind, policy) in cases {
       let test = client(policy, authority, kind: kind)
       #expect(try test.client.broker(for: test.client.configuration.authority) == nil)
+      if policy == .off { #expect(try await !test.client.isBrokerAvailable()) }
       if policy == .automatic {
         let required = client(.required, authority, kind: kind)
         let account = TestPerson.alice.brokerAccount
-        await expectError(.noBroker) { try await required.silent(account) }
+        let error = await expectError(.noBroker) { try await required.silent(account) }
+        #expect(error?.message.hasPrefix("The broker has no such tokens of ") == true)
       }
     }
     #expect(broker.questions == 0)
@@ -389,10 +416,19 @@ struct BrokerTests {
     #expect(found.brokerFailure?.code == .brokerFailed)
   }
 
-  @Test func `An account of another cloud is not listed`() async throws {
-    let test = client(.automatic, "https://login.microsoftonline.us/common")
-    broker.set(accounts: [TestPerson.alice.brokerAccount])
-    #expect(try await test.client.accountsFromDevice().isEmpty)
+  @Test(arguments: [
+    ("https://login.microsoftonline.us/common", "login.windows.net", false),
+    ("https://login.microsoftonline.com/common", "login.contoso.test", true),
+    ("https://login.contoso.test/common", "login.windows.net", true),
+  ])
+  func `An account of another cloud is not listed`(
+    _ authority: String, _ environment: String, _ isListed: Bool
+  ) async throws {
+    let test = client(.automatic, authority)
+    broker.set(accounts: [
+      Account(homeAccountID: "u.t", username: nil, environment: environment, tenantProfiles: [])
+    ])
+    #expect(try await test.client.accountsFromDevice().isEmpty == !isListed)
   }
 
   @Test(
@@ -533,11 +569,22 @@ struct BrokerTests {
     let count = try await test.recordCount()
     var nameless = TestPerson.bob.brokerToken(at: test.clock.now)
     nameless.account = nil
+    let bare = Account(
+      homeAccountID: account.homeAccountID, username: nil, environment: account.environment,
+      tenantProfiles: [])
     for token in [TestPerson.bob.brokerToken(at: test.clock.now), nameless] {
       broker.answer { _ in token }
-      await expectError(.mismatchedUser) { try await test.silent(account) }
+      for account in [account, bare] {
+        await expectError(.mismatchedUser) { try await test.silent(account) }
+      }
     }
     #expect(try await test.recordCount() == count)
+    broker.answer { [clock = test.clock] _ in
+      var own = TestPerson.alice.brokerToken(at: clock.now)
+      own.account = nil
+      return own
+    }
+    #expect(try await test.silent(bare).source == .broker)
   }
 
   @Test(.fault("odd ID token")) func `A token with another client's ID token is not stored`() async throws {
@@ -656,8 +703,14 @@ struct BrokerTests {
     #expect(broker.interactive.count == 1)
     #expect(broker.interactive[0].loginHint == "alice@contoso.test")
     #expect(broker.interactive[0].prompt == .selectAccount)
+    #expect(!broker.interactive[0].isForced && broker.interactive[0].minimumValidity == 0)
     #expect(broker.interactive[0].extraQueryParameters == ["domain_hint": "contoso.test"])
     #expect(try await test.client.accounts().count == 1)
+    let id = result.account.homeAccountID
+    let metadata = try await test.cache.accountMetadata(clientID: TestPerson.clientID, of: id)
+    #expect(
+      metadata?.resolvedAuthority(for: Authority.default.address, homeAccountID: id)
+        == Authority.entra(TestPerson.alice.home).address)
   }
 
   @Test func `One that does not is asked where it is required alone`() async throws {

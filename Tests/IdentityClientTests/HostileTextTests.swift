@@ -21,7 +21,15 @@ struct HostileTextTests {
     ] {
       #expect("\(log.reason(IdentityError(code, "contoso")))" == "(masked)")
     }
-    #expect("\(log.reason(IdentityError(.userCanceled, "Cancelled.")))" == "Cancelled.")
+    let plain = IdentityError(.userCanceled, "Cancelled.")
+    #expect("\(log.reason(plain))" == "Cancelled.")
+    var foreign = [plain, plain, plain]
+    foreign[0].oauthErrorDescription = "contoso"
+    foreign[1].transportError = .timedOut
+    foreign[2].brokerStatus = 1
+    for error in foreign { #expect("\(log.reason(error))" == "(masked)") }
+    let word = String(repeating: "a_", count: 32)
+    #expect("\(log.word(word)) \(log.word(word + "a"))" == "\(word) (masked)")
   }
 
   @Test func `A refusal's texts are one line of plain characters`() throws {
@@ -32,6 +40,9 @@ struct HostileTextTests {
     for text in [error.oauthError, error.subError, error.oauthErrorDescription] {
       #expect(text == "a [31m 31m z")
     }
+    let text = String(repeating: "a", count: 3000)
+    let long = try #require(IdentityError(redirect: ["error": text, "error_description": text]))
+    #expect(long.oauthError?.count == 200 && long.oauthErrorDescription?.count == 2000)
   }
 
   @Test(arguments: [

@@ -51,9 +51,14 @@ struct RepeatedSilentCallTests {
   }
 
   @Test func `A repeated call notices a new token of another process`() async throws {
+    let bob = try await test.signIn(.bob, changing: ["access_token": "of bob"]).account
+    for account in [account, bob, account] { _ = try await test.silent(account) }
+    _ = try await test.silent(bob)
+    #expect(try remembered(SilentRequest(scopes: ["User.Read"], account: account)))
     let other = test.another()
     other.transport.answerTokens(test.tokens())
     _ = try await other.renew(account)
+    for _ in 0..<3 { #expect(try await test.silent(bob).accessToken == "of bob") }
     for _ in 0..<3 { #expect(try await test.silent(account).accessToken == "access-2") }
   }
 

@@ -64,6 +64,7 @@ struct SignOutTests {
     let bob = try await test.signIn(.bob, changing: ["refresh_token": "of bob", "access_token": "bob"])
       .account
     try await test.client.remove(alice)
+    #expect(test.browser.pages.count == 2)
     #expect(try await test.client.accounts() == [bob])
     #expect(try await test.silent(bob).accessToken == "bob")
     let error = await expectError(.interactionRequired) { try await test.silent(alice) }

@@ -24,6 +24,7 @@ struct SilentCacheTests {
     #expect(result.claims?.username == "alice@contoso.test")
     #expect(result.tenantProfile?.isHomeTenant == true)
     #expect(result.authorizationHeader == "Bearer access-1")
+    #expect(!result.isExtendedLifetime && result.expiresOn == test.clock.now.addingTimeInterval(3600))
     #expect(test.transport.requests.count == before)
   }
 

@@ -47,6 +47,11 @@ struct TokenTests {
     broker.set(accounts: [TestPerson.alice.brokerAccount])
     #expect(try await test.client.token(for: ["User.Read"]) { _ in }.accessToken == "brokered")
     #expect(broker.interactive.isEmpty && test.browser.pages.isEmpty && test.transport.requests.isEmpty)
+    // By now the cache has one, which counts unless only the broker may be asked.
+    broker.set(accounts: [TestPerson.alice.brokerAccount, TestPerson.bob.brokerAccount])
+    await expectOutcome(policy == .required ? .ambiguousAccount : nil) { () throws(IdentityError) in
+      try await test.client.token(for: ["User.Read"])
+    }
   }
 
   @Test func `Where only the broker may be asked, it signs in in the place of a code`() async throws {
