@@ -49,6 +49,12 @@ extension ApplicationTests {
       let account = try await application.accountOfDevice()
       #expect(account.username == "alice@contoso.test")
       #expect(account.isSSOAccount)
+      let listed = await withCheckedContinuation { continuation in
+        application.accountsFromDevice(for: MSALAccountEnumerationParameters()) { accounts, _ in
+          continuation.resume(returning: accounts)
+        }
+      }
+      #expect(listed == [account] && !application.config.broker.borrowsTokens)
       #expect(try await application.currentAccount(with: nil) == (account, nil))
       let result = try await application.silent(account)
       #expect(result.account.identifier == account.identifier)

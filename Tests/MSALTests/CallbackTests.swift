@@ -33,7 +33,9 @@ extension ApplicationTests {
       }
     }
 
-    @Test func `Completion blocks run on the queue of the parameters`() async throws {
+    @Test func `Completion blocks run on the queue of the parameters, else not on the caller's`()
+      async throws
+    {
       let parameters = MSALInteractiveTokenParameters.userRead()
       parameters.completionBlockQueue = queue
       await withCheckedContinuation { continuation in
@@ -49,6 +51,16 @@ extension ApplicationTests {
           #expect(accounts?.count == 1 && error == nil)
           #expect(DispatchQueue.getSpecific(key: key) == true)
           continuation.resume()
+        }
+      }
+      let account = try #require(try application.allAccounts().first)
+      await withCheckedContinuation { continuation in
+        queue.async {
+          let silent = MSALSilentTokenParameters(scopes: ["user.read"], account: account)
+          application.acquireTokenSilent(with: silent) { result, _ in
+            #expect(result != nil && DispatchQueue.getSpecific(key: key) == nil)
+            continuation.resume()
+          }
         }
       }
     }
@@ -73,7 +85,9 @@ extension ApplicationTests {
       application.getWPJMetaDataDevice(with: nil, forTenantId: nil) { _, error in note(nil, error) }
       application.getDeviceTokenForSharedDevice(withResource: "r", scopes: nil) { _, error in note(nil, error)
       }
-      #expect(called.withLock { $0 }.dropFirst(3) == ["-50000", "-50000"])
+      let device = MSALDeviceTokenParameters(resource: "r", scopes: nil, forTenantId: "t")
+      application.getDeviceToken(with: device) { _, error in note(nil, error) }
+      #expect(called.withLock { $0 }.dropFirst(3) == ["-50000", "-50000", "-50000"])
       // With a queue it is called there, and only then.
       await withCheckedContinuation { continuation in
         queue.async {
@@ -83,7 +97,7 @@ extension ApplicationTests {
             note("later", nil)
             continuation.resume()
           }
-          #expect(called.withLock { $0.count } == 5)
+          #expect(called.withLock { $0.count } == 6)
         }
       }
     }
@@ -184,6 +198,7 @@ extension ApplicationTests {
       let error = try await failure { try await application.currentAccount(with: nil) }
       #expect(error.internalCode == -42102)
       let carol = try application.account(forUsername: "carol@contoso.example")
+      #expect(throws: NSError.self) { try application.account(forUsername: "nobody@contoso.example") }
       // The provider keeps the account.
       try application.remove(carol)
       #expect(try application.allAccounts() == [alice])
@@ -222,7 +237,10 @@ extension ApplicationTests {
       let application = try MSALPublicClientApplication.test(entra) {
         for provider in [broken, provider] { $0.cacheConfig.addExternalAccountProvider(provider) }
       }
-      let account = try await application.signIn().account
+      let messages = try await loggedMessages { _ = try await application.signIn() }
+      let failures = messages.filter { $0.text == "A provider of external accounts failed: example 7" }
+      #expect(failures.map { $0.containsPII } == [false])
+      let account = try #require(try application.allAccounts().first)
       let error = #expect(throws: NSError.self) { try application.remove(account) }
       #expect(error?.domain == "example")
       #expect(provider.events.withLock { $0.last } == "remove alice@contoso.test")
@@ -237,7 +255,7 @@ final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   let alice = Mutex<MSALAccount?>(nil)
   /// The claims of one more account, which has no tenant profiles.
   let dave = Mutex<[String: String]>([:])
-  /// The error of a removal.
+  /// The error of an update or a removal.
   private let failure: NSError?
 
   init(failure: NSError? = nil) {
@@ -245,6 +263,7 @@ final class ExternalAccounts: NSObject, MSALExternalAccountProviding {
   }
 
   func update(_ account: any MSALAccountProtocol, idTokenClaims: [AnyHashable: Any]) throws {
+    if let failure { throw failure }
     events.withLock { $0.append("update \(account.username ?? "")") }
   }
 

@@ -31,6 +31,11 @@ extension ApplicationTests {
       #expect(MSALAccountEnumerationParameters().returnOnlySignedInAccounts)
       let signOut = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
       #expect(!signOut.signoutFromBrowser && !signOut.wipeAccount && !signOut.wipeCacheForAllAccounts)
+      #expect(!signOut.wipePeerCaches && !signOut.webviewParameters.prefersEphemeralWebBrowserSession)
+      let account = MSALAccount(username: nil, homeAccountId: MSALAccountId(identifier: "uid.utid"))
+      #expect(!MSALSilentTokenParameters(scopes: ["user.read"], account: account).forceRefresh)
+      #expect(!MSALResult(accessToken: "a", account: account).extendedLifeTimeToken)
+      #expect(MSALTenantProfile(identifier: nil, tenantId: "utid").isHomeTenantProfile)
     }
 
     @Test func `Webview parameters are copied`() {
@@ -60,6 +65,16 @@ extension ApplicationTests {
       #expect(MSALGlobalConfig.httpConfig.timeoutIntervalForRequest == 300)
       #expect(MSALGlobalConfig.brokerAvailability == .auto)
       #expect(MSALGlobalConfig.loggerConfig.logMaskingLevel == .settingsMaskAllPII)
+      #expect(!MSALGlobalConfig.shouldRequestBoundAppRefreshTokens)
+      let telemetry = MSALGlobalConfig.telemetryConfig
+      #expect(!telemetry.piiEnabled && !telemetry.notifyOnFailureOnly)
+    }
+
+    @Test func `Tenant profiles and claims are equal by their values`() {
+      let profiles = ["a", "a", "b"].map { MSALTenantProfile(identifier: $0, tenantId: "utid") }
+      #expect(profiles[0] == profiles[1] && profiles[0] != profiles[2])
+      let claims = ["a", "a", "b"].map { MSALIndividualClaimRequest(name: $0) }
+      #expect(claims[0] == claims[1] && claims[0] != claims[2])
     }
 
     @Test func `The configuration of an application is copied`() throws {
@@ -82,7 +97,8 @@ extension ApplicationTests {
       #expect(plain.redirectUri.url.absoluteString == "http://localhost")
       #expect(plain.keychainGroup == MSALCacheConfig.defaultKeychainSharingGroup())
       #expect(plain.expirationBuffer == 300 && !plain.extendedLifetimeEnabled)
-      #expect(plain.clientCapabilities == nil && plain.sliceParameters == nil)
+      #expect(plain.clientCapabilities == nil && plain.sliceParameters == nil && plain.validateAuthority)
+      #expect(!MSALGlobalConfig.loggerConfig.piiEnabled)
 
       config.redirectUri = "msauth.com.example.mail://auth"
       config.tokenExpirationBuffer = -1
@@ -141,7 +157,8 @@ extension ApplicationTests {
 
     @Test func `Linux is an ordinary device`() async throws {
       let application = try MSALPublicClientApplication.test(FakeEntra())
-      #expect(try await application.deviceInformation(with: nil).deviceMode == .default)
+      let information = try await application.deviceInformation(with: nil)
+      #expect(information.deviceMode == .default && !information.hasAADSSOExtension)
       let error = try await failure { try await application.wpjMetaDataDevice(with: nil, forTenantId: nil) }
       #expect(error.domain == MSALErrorDomain)
       #expect(error.internalCode == MSALInternalError.internalBrokerNotAvailable.rawValue)

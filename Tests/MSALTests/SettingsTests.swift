@@ -11,8 +11,11 @@ extension ApplicationTests {
       let application = try MSALPublicClientApplication.test(entra)
       let account = try await application.signIn().account
       let http = MSALGlobalConfig.httpConfig
-      (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (3, 0, 7)
       defer { (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (1, 0.5, 300) }
+      // Absurd values become sensible ones.
+      (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (-1, -1, 1e9)
+      #expect(http.retryCount == 0 && http.retryInterval == 0 && http.timeoutIntervalForRequest == 86_400)
+      (http.retryCount, http.retryInterval, http.timeoutIntervalForRequest) = (3, 0, 7)
       entra.goOffline()
       let before = entra.server.requests.count
       await #expect(throws: NSError.self) { try await application.silent(account, forceRefresh: true) }

@@ -215,6 +215,7 @@ extension ApplicationTests {
       let parameters = MSALSignoutParameters(webviewParameters: MSALWebviewParameters())
       parameters.signoutFromBrowser = true
       #expect(try await application.signout(with: account, signoutParameters: parameters))
+      #expect(entra.browser.pages.count == 2)
       #expect(try #require(entra.browser.pages.last).path.hasSuffix("/logout"))
 
       entra.closePages()
