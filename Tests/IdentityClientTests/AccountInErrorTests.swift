@@ -27,22 +27,9 @@ struct AccountInErrorTests {
     return await expectError(.userCanceled) { try await test.acquire(account: account) }
   }
 
-  @Test func `An interactive request names the account that was asked for`() async throws {
-    let account = try await test.signIn().account
-    let error = await cancelSignIn(of: account)
-    #expect(error?.homeAccountID == account.homeAccountID)
-  }
-
   @Test func `An error without an account names none`() async throws {
     let error = try #require(await cancelSignIn())
     #expect(error.homeAccountID == nil && error.displayableID == nil)
-  }
-
-  @Test func `Declined scopes name who signed in`() async throws {
-    let error = await expectError(.serverDeclinedScopes) {
-      try await test.signIn(request: InteractiveRequest(scopes: ["User.Read", "Mail.Read"]))
-    }
-    #expect(error?.homeAccountID == error?.result?.account.homeAccountID && error?.homeAccountID != nil)
   }
 
   /// A protection policy is about an account that only the server knows; it says which in the refusal.

@@ -21,15 +21,6 @@ struct DeviceCodeTests {
       DeviceCodeRequest(scopes: scopes) { [shown] code in shown.change { $0.append(code) } })
   }
 
-  @Test(.conformance(41)) func `Another account than the requested one is refused`() async throws {
-    answer(tokens)
-    var request = DeviceCodeRequest(scopes: ["User.Read"]) { _ in }
-    request.account = TestPerson.bob.brokerAccount
-    let asked = request
-    await expectError(.mismatchedUser) { try await test.client.acquireToken(asked) }
-    #expect(try await test.client.accounts().isEmpty)
-  }
-
   @Test(.conformance(63), arguments: [400, 429, 503])
   func `A poll waits as long as the server asks`(_ status: Int) async throws {
     answer(

@@ -43,7 +43,9 @@ struct FailureTests {
   }
 
   @Test(
+    .fault("empty parameter"),
     arguments: [
+      ("A parameter of the request is empty: check the one that the server names", [900_144]),
       ("The account is not in this tenant", [16000, 50020, 51004, 90072]),
       ("The redirect URI is not registered", [50011, 500_112]),
       ("The user name or the password is wrong", [50034, 50126]), ("The account is locked", [50053]),
@@ -76,14 +78,6 @@ struct FailureTests {
     // Neither does one help where the request is for several resources.
     let several = IdentityError(refusal: "invalid_request", codes: [28000])
     #expect(several.forSilentRequest.code == .invalidRequest)
-  }
-
-  @Test(.fault("empty parameter"))
-  func `The advice about an empty parameter is to check that one, and not the scopes`() throws {
-    let error = try #require(
-      IdentityError(refusal: ["error": "invalid_request", "error_codes": .array([.integer(900_144)])]))
-    #expect(error.advice?.contains("the one that the server names") == true)
-    #expect(error.advice?.contains("scope") == false)
   }
 
   @Test(.conformance(61)) func `The task's end is no failure of the network`() async throws {

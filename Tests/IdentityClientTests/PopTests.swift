@@ -111,28 +111,6 @@ struct PopTests {
     #expect(test.transport.requests.count == requests)
   }
 
-  @Test func `A bound token serves no bearer request, and the reverse`() async throws {
-    let account = try await signIn().account
-    test.transport.answerTokens(test.tokens("at-bearer"))
-    let bearer = try await test.silent(account)
-    #expect(bearer.accessToken == "at-bearer")
-    #expect(bearer.tokenType == "Bearer")
-    #expect(test.transport.tokenRequests.last?.form["req_cnf"] == nil)
-    #expect(test.transport.tokenRequests.last?.form["token_type"] == nil)
-    let bound = try await test.silent(account) { $0.authenticationScheme = scheme() }
-    #expect(bound.accessToken.hasPrefix("key-1|access-1|"))
-    #expect(bound.source == .cache)
-    #expect(try await test.secrets(.accessToken) == ["access-1", "at-bearer"])
-
-    let fresh = TestClient(popKeys: keys)
-    let other = try await fresh.signIn()
-    fresh.transport.answerTokens(fresh.tokens("at-2", changing: ["token_type": "PoP"]))
-    let renewed = try await fresh.silent(other.account) { $0.authenticationScheme = scheme() }
-    #expect(renewed.accessToken.hasPrefix("key-1|at-2|"))
-    #expect(renewed.source == .network)
-    try expectBound(fresh.transport.tokenRequests.last?.form)
-  }
-
   @Test func `A token of another key is ignored, and replaced by one of the present key`() async throws {
     let account = try await signIn().account
     keys.id.withLock { $0 = "key-2" }

@@ -83,15 +83,6 @@ struct RenewalTests {
     return account
   }
 
-  @Test(.conformance(25)) func `A token is renewed early when the server asked for it`() async throws {
-    let account = try await test.signIn(changing: ["refresh_in": .integer(1800)]).account
-    test.clock.advance(1700)
-    #expect(try await test.silent(account).source == .cache)
-    test.clock.advance(200)
-    test.transport.answerTokens(test.tokens())
-    #expect(try await test.silent(account).accessToken == "access-2")
-  }
-
   @Test(
     .conformance(25), .fault("proxy page"),
     arguments: [
@@ -154,12 +145,16 @@ struct RenewalTests {
     await expectError(code) { try await test.silent(account) }
   }
 
-  @Test(.conformance(25)) func `A refusal that removes the refresh token is reported by later calls, too`()
-    async throws
-  {
+  @Test(.conformance(25, 33))
+  func `A refusal that removes the refresh token is reported by later calls, too`() async throws {
     let account = try await renewable()
     test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
-    for _ in 0..<2 { await expectError(.interactionRequired) { try await test.silent(account) } }
+    for subError in ["bad_token", nil] {
+      let error = await expectError(.interactionRequired) { try await test.silent(account) }
+      #expect(error?.subError == subError)
+    }
+    #expect(try await test.secrets(.refreshToken).isEmpty)
+    #expect(try await test.secrets(.idToken).count == 1)
   }
 
   @Test(
@@ -258,26 +253,6 @@ struct RenewalTests {
     #expect(Set(transport.tokenRequests.dropFirst(before).map(\.url)).count == 1)
   }
 
-  @Test(.conformance(31)) func `Callers with other scopes wait, and send the rotated token`() async throws {
-    let account = try await test.signIn(scopes: ["A"]).account
-    let used = Mutex<[String]>([])
-    let now = test.clock.now
-    test.transport.script { seen in
-      guard let token = seen.form["refresh_token"] else { return nil }
-      let turn = used.withLock { used in
-        used.append(token)
-        return used.count
-      }
-      let scope = seen.form["scope"]?.split(separator: " ").first.map(String.init) ?? ""
-      return .json(
-        TestPerson.alice.tokens(at: now, scope: scope, access: "a\(turn)", refresh: "rotated-\(turn)"))
-    }
-    let test = test
-    try await atOnce(["B", "C", "D", "E"]) { scope in try await test.silent(account, [scope]) }
-    #expect(used.withLock { $0 } == ["refresh-1", "rotated-1", "rotated-2", "rotated-3"])
-    #expect(try await test.secrets(.refreshToken) == ["rotated-4"])
-  }
-
   @Test(.conformance(32)) func `Another client takes the renewed token unless it is forced`() async throws {
     test.clock.advance(4000)
     let other = test.another()
@@ -310,15 +285,6 @@ struct RenewalTests {
     try await eventually { try await test.secrets(.refreshToken) == ["refresh-2"] }
   }
 
-  @Test(.conformance(33)) func `bad_token removes the refresh token`() async throws {
-    test.clock.advance(4000)
-    test.transport.answerTokens(.refusal("invalid_grant", "bad_token"))
-    let error = await expectError(.interactionRequired) { try await test.silent(account) }
-    #expect(error?.subError == "bad_token")
-    #expect(try await test.secrets(.refreshToken).isEmpty)
-    #expect(try await test.secrets(.idToken).count == 1)
-  }
-
   @Test(.conformance(33)) func `A refresh token stored in the meantime stays`() async throws {
     test.clock.advance(4000)
     let other = test.another()
@@ -338,15 +304,6 @@ struct RenewalTests {
     #expect(error?.subError == "basic_action")
     #expect(error?.claims == claims)
     #expect(try await test.secrets(.refreshToken) == ["refresh-1"])
-  }
-
-  @Test(
-    .conformance(35, 37),
-    arguments: ["consent_required", "user_password_expired", "message_only", "additional_action"])
-  func `The reason why a person is needed is handed on`(_ subError: String) async throws {
-    test.transport.answerTokens(.refusal("invalid_grant", subError))
-    let error = await expectError(.interactionRequired) { try await test.silent(account, ["Files.Read"]) }
-    #expect(error?.subError == subError)
   }
 
   @Test(.conformance(36)) func `An account that was deleted goes, others stay`() async throws {

@@ -28,13 +28,6 @@ struct SilentCacheTests {
     #expect(test.transport.requests.count == before)
   }
 
-  @Test(.conformance(21)) func `And needs no discovery in a process of its own`() async throws {
-    let (account, _) = try await signedIn()
-    let other = test.another()
-    #expect(try await other.silent(account).source == .cache)
-    #expect(other.transport.requests.isEmpty)
-  }
-
   @Test(.conformance(22)) func `A token for more scopes serves, one for fewer does not`() async throws {
     let (account, before) = try await signedIn(["User.Read", "Mail.Read"])
     #expect(try await test.silent(account, ["Mail.Read"]).source == .cache)
