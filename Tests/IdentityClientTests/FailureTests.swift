@@ -141,15 +141,10 @@ struct FailureTests {
   ])
   func `The log masks hosts that name an organization`(_ host: String, _ isShown: Bool) async throws {
     let (transport, lines) = (ScriptedTransport(), LogLines())
-    let sender = HTTPSender(
-      transport: transport,
-      settings: { (retryCount: 0, retryInterval: .zero, timeout: .seconds(60)) },
-      timing: TestClock().timing,
-      log: ClientLog(
-        logger: Logger(label: "test", factory: { _ in lines.handler }), showsPersonalData: false))
     transport.answerTokens(.text("", status: 400))
     let url = try #require(URL(string: "https://\(host)/contoso/oauth2/v2.0/token"))
-    _ = try await sender.send([:], to: url, isRepeatable: false)
+    let logged = LoggedTransport(transport, logger: Logger(label: "test", factory: { _ in lines.handler }))
+    _ = try await logged.send(HTTPTransportRequest(try #require(HTTPRequest(.post, https: url))))
     #expect(lines.count(of: "The server responded.") == 1)
     #expect(lines.text.contains(host) == isShown)
   }

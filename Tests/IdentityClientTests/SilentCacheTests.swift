@@ -177,5 +177,8 @@ struct SilentCacheTests {
     let unknown = try await carol.signIn(.carol).account
     let error = await expectError(.interactionRequired) { try await test.silent(unknown) }
     #expect(error?.message.contains("No token matching arguments") == true)
+    let odd = Account(
+      homeAccountID: "uid.", username: nil, environment: "login.windows.net", tenantProfiles: [])
+    await expectError(.interactionRequired) { try await test.silent(odd) }
   }
 }

@@ -14,7 +14,8 @@ import HTTPTypes
     let response = TokenResponse(fields: try answer.fields())
     if let token = response.idToken {
       let check = IDTokenCheck(
-        clientID: "client", issuer: "https://login.example/{tenantid}", nonce: nil, now: now)
+        clientID: "client", issuer: "https://login.example/{tenantid}", nonce: nil, now: now,
+        checksTimes: true)
       _ = try? check.claims(of: token)
     }
     let request = TokenRequest(environment: "login.example", clientID: "client", homeAccountID: "u.t")
