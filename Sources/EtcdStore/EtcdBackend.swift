@@ -181,21 +181,22 @@ final class EtcdBackend: StoreBackend {
   private func removable(
     _ removal: Removal, from group: KeychainGroup
   ) throws(CacheError) -> ([EtcdWrite.Removable], isDone: Bool) {
-    guard removal == .everything else {
-      let damaged = try load(.all, of: group, nil).version.removable
-      return (Array(damaged.prefix(Self.removalStep)), damaged.count <= Self.removalStep)
-    }
-    _ = try read(.some([]), of: group)
-    // Of a large group only the first keys: etcd reads the values for each that it lists.
-    var (shards, rest): ([EtcdWrite.Removable], EtcdRange?) = ([], names.group(group))
-    while let range = rest, shards.count <= Self.removalStep {
-      let page = try page(of: range, limit: Self.removalStep + 1)
-      for value in page.values {
-        if case .shard(let id, _) = names.part(value.key) { shards.append((id, value.modRevision)) }
+    var shards: [EtcdWrite.Removable] = []
+    if removal == .everything {
+      _ = try read(.some([]), of: group)
+      // Of a large group only the first keys: etcd reads the values for each that it lists.
+      var rest: EtcdRange? = names.group(group)
+      while let range = rest, shards.count <= Self.removalStep {
+        let page = try page(of: range, limit: Self.removalStep + 1)
+        for value in page.values {
+          if case .shard(let id, _) = names.part(value.key) { shards.append((id, value.modRevision)) }
+        }
+        rest = page.hasMore ? page.values.last.map { range.after($0.key) } : nil
       }
-      rest = page.hasMore ? page.values.last.map { range.after($0.key) } : nil
+    } else {
+      shards = try load(.all, of: group, nil).version.removable
     }
-    return (Array(shards.prefix(Self.removalStep)), rest == nil && shards.count <= Self.removalStep)
+    return (Array(shards.prefix(Self.removalStep)), shards.count <= Self.removalStep)
   }
 }
 

@@ -106,7 +106,7 @@ public final class EtcdCacheStore: SealedStore, ForwardingStore {
   public func generation(of group: KeychainGroup) -> UInt64? { access.known(group).watch?.generation }
 
   @discardableResult
-  package func open(makingStore: Bool = false) async throws(CacheError) -> Bool {
+  package func open(makingStore: Bool) async throws(CacheError) -> Bool {
     try await store.reading { (backend) throws(CacheError) in try backend.open(makingStore: makingStore) }
   }
 

@@ -146,8 +146,8 @@ final class EtcdClient: Sendable {
     let token = try await token(at: endpoint, until: .now + Self.timeout)
     let request = request(method, try Self.json(message), token, to: endpoint, within: .seconds(900))
     do {
-      let head = try await transport.stream(request, receive)
-      if head.status == .unauthorized { session?.forget(token) }
+      // A token that is no longer valid is renewed by the next poll, which comes before the next stream.
+      _ = try await transport.stream(request, receive)
       return true
     } catch .invalidRequest {
       return false

@@ -85,7 +85,8 @@ final class EtcdGroup: Sendable {
 
   func note(_ base: Base) {
     state.withLock { state in
-      if base.revision >= state.base?.revision ?? 0 { state.base = base }
+      if let known = state.base, known.revision > base.revision { return }
+      state.base = base
     }
   }
 

@@ -32,7 +32,7 @@ struct EtcdNames: Sendable {
 
   /// Everything of a group.
   func group(_ group: KeychainGroup) -> EtcdRange {
-    EtcdRange(below: "\(prefix)/\(group.name)", hasShards: true)
+    EtcdRange(below: "\(prefix)/\(group.name)")
   }
 
   func shard(_ shard: ShardID, of group: KeychainGroup) -> String {
@@ -53,8 +53,9 @@ struct EtcdNames: Sendable {
   /// What a value is, by its key.
   enum Part: Equatable {
     case shard(ShardID, KeychainGroup)
-    /// Something else that belongs to the format.
-    case own
+    /// What every write to a group changes.
+    case stamp
+    /// Nothing of a group's.
     case foreign
   }
 
@@ -64,16 +65,10 @@ struct EtcdNames: Sendable {
       separator: UInt8(ascii: "/"), omittingEmptySubsequences: false
     )
     .map { String(decoding: $0, as: UTF8.self) }
-    switch parts.count {
-    case 1: return parts[0] == "keys" ? .own : .foreign
-    case 2:
-      if ["writers", "renewals"].contains(parts[0]) { return .own }
-      guard let group = try? KeychainGroup(parts[0]) else { return .foreign }
-      if parts[1] == Self.stampName { return .own }
-      let shard = ShardID(rawValue: parts[1])
-      return shard.bytes == nil ? .foreign : .shard(shard, group)
-    default: return .foreign
-    }
+    guard parts.count == 2, let group = try? KeychainGroup(parts[0]) else { return .foreign }
+    if parts[1] == Self.stampName { return .stamp }
+    let shard = ShardID(rawValue: parts[1])
+    return shard.bytes == nil ? .foreign : .shard(shard, group)
   }
 }
 
@@ -81,8 +76,8 @@ struct EtcdNames: Sendable {
 struct EtcdRange: Sendable {
   let start: [UInt8]
   let end: [UInt8]
-  /// What comes before the ids of shards, which are spread evenly; `nil` for a range of other keys.
-  private let directory: [UInt8]?
+  /// What all of its keys begin with. What follows are, in a group, the ids of shards, which are spread evenly.
+  private let directory: [UInt8]
 
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end)
@@ -91,9 +86,9 @@ struct EtcdRange: Sendable {
   /// What is left of it after a key.
   func after(_ key: [UInt8]) -> EtcdRange { EtcdRange(start: key + [0], end: end, directory: directory) }
 
-  /// Parts with about the same number of shards; the range itself where it has other keys.
+  /// Parts, one at least, with about the same number of shards; the range itself where it begins with another key.
   func split(into count: Int) -> [EtcdRange] {
-    guard count > 1, let directory, let first = Self.number(start, in: directory) else { return [self] }
+    guard let first = Self.number(start, in: directory) else { return [self] }
     // A part of the group ends where the next begins.
     let last = Self.number(end, in: directory) ?? 1 << 32
     guard last > first, case let step = (last - first) / UInt64(count), step > 0 else { return [self] }
@@ -107,15 +102,15 @@ struct EtcdRange: Sendable {
 
   /// The first 32 bits of the shard's id at which a key begins; `nil` for another key.
   private static func number(_ key: [UInt8], in directory: [UInt8]) -> UInt64? {
-    guard key.count >= directory.count + 8, key.starts(with: directory) else { return nil }
+    guard key.starts(with: directory) else { return nil }
     return UInt64(String(decoding: key.dropFirst(directory.count).prefix(8), as: UTF8.self), radix: 16)
   }
 }
 
 extension EtcdRange {
   /// What is below a name, as in a directory: up to what follows the slash.
-  init(below name: String, hasShards: Bool = false) {
+  init(below name: String) {
     let start = Array((name + "/").utf8)
-    self.init(start: start, end: Array((name + "0").utf8), directory: hasShards ? start : nil)
+    self.init(start: start, end: Array((name + "0").utf8), directory: start)
   }
 }

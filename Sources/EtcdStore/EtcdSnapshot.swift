@@ -41,10 +41,11 @@ struct EtcdSnapshot: Sendable {
     }
     (self.group, self.names) = (group, names)
     isAssumed = true
-    revision = kept.values.reduce(base.revision) { max($0, $1.modRevision) }
+    // Nothing is kept that is newer.
+    revision = base.revision
     keys = base.keys
     stamp = nil
-    writer = base.writer == 0 ? nil : unread(group.writer, base.writer)
+    writer = unread(group.writer, base.writer)
     self.kept = kept
     self.shards = shards.map { id in
       (id, kept[id].map { unread(names.shard(id, of: group.group), $0.modRevision) })
@@ -98,7 +99,7 @@ struct EtcdSnapshot: Sendable {
     for value in try backend.values(in: names.group(group.group), at: revision) {
       switch names.part(value.key) {
       case .shard(let id, _): shards.append((id, value))
-      case .own: break
+      case .stamp: break
       case .foreign: foreignNames.append(String(decoding: value.key, as: UTF8.self))
       }
     }

@@ -117,7 +117,8 @@ final class EtcdSession: Sendable {
     guard let promptTimeout else { return }
     try await queue.run(timeout: promptTimeout, onCancel: Self.cancelled, onTimeout: Self.timedOut) {
       [self] (cancellable) throws(CacheError) in
-      if self.promptTimeout != nil { _ = try password(cancellable) }
+      // Where another call was the first to ask, it is known by now.
+      _ = try password(cancellable)
     }
   }
 
