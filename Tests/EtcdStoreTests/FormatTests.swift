@@ -48,11 +48,37 @@ struct FormatTests {
     #expect(try message == example(sealed))
   }
 
-  @Test func `An invalid count of keys does not make a page invalid`() throws {
-    let body: JSONObject = [
-      "header": .object(["revision": "5", "cluster_id": "1"]), "count": .bool(true),
-    ]
-    #expect(try EtcdPage(EtcdResponse(body), of: EtcdRange(below: "/test")).count == 0)
+  /// The keys are `/test/a`, `/test/b` and, beyond the range, `/test0`.
+  @Test(
+    arguments: [
+      (#""count":true"#, 0), (#""count":"99999999999999""#, 1 << 32),
+      (#""count":"3","more":true,"kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"1"}]"#, 3),
+      (#""kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"5"}]"#, 1),
+      (#""kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"6"}]"#, nil),
+      (#""kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"+5"}]"#, nil),
+      (#""kvs":[{"key":"L3Rlc3QvYQ=="}]"#, nil), (#""kvs":[{"mod_revision":"5"}]"#, nil),
+      (#""kvs":[{"key":"L3Rlc3Qw","mod_revision":"5"}]"#, nil),
+      (
+        #""kvs":[{"key":"L3Rlc3QvYg==","mod_revision":"5"},{"key":"L3Rlc3QvYQ==","mod_revision":"5"}]"#,
+        nil
+      ),
+      (#""more":true"#, nil), (#""more":1"#, nil), (#""kvs":[1]"#, nil), (#""kvs":{}"#, nil),
+    ] as [(String, Int?)])
+  func `A page is refused that cannot be one, but not for its count of keys`(
+    _ members: String, _ expected: Int?
+  ) throws {
+    let body = try EtcdResponse.object(
+      Data(#"{"header":{"revision":"5","cluster_id":"1"},\#(members)}"#.utf8))
+    let count = try? EtcdPage(EtcdResponse(body), of: EtcdRange(below: "/test")).count
+    #expect(count == expected)
+  }
+
+  @Test func `A response that arrives late says nothing of what was seen since`() throws {
+    let group = EtcdGroup(try KeychainGroup("org.example"), writer: "", watch: nil)
+    let shard = ShardID(rawValue: "606a626a95cc901e49ea8d483e64dbfd")
+    #expect(group.see(shard, sequence: 5, at: 10))
+    #expect(group.see(shard, sequence: 4, at: 9))
+    #expect(!group.see(shard, sequence: 4, at: 11))
   }
 
   @Test func `What the store sends has the form of the example`() async throws {
@@ -120,6 +146,7 @@ struct FormatTests {
     let group = try EtcdNames(prefix: "/p").group(KeychainGroup("org.example"))
     let rest = group.after(Array("/p/org.example/10000000aa".utf8))
     let quarters = rest.split(into: 4)
+    #expect(quarters[1].start == Array("/p/org.example/4c000000".utf8))
     for (part, parts) in [(rest, quarters)] + quarters.map({ ($0, $0.split(into: 3)) }) {
       #expect(parts.count == (part.start == rest.start && part.end == rest.end ? 4 : 3))
       #expect(parts.first?.start == part.start)
@@ -127,6 +154,9 @@ struct FormatTests {
       #expect(parts.allSatisfy { $0.start.lexicographicallyPrecedes($0.end) })
       #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.end == $1.start })
     }
+    let three = rest.split(into: 4096)[1].split(into: 4096)[1].split(into: 80)[1]
+    #expect(three.split(into: 3).count == 3)
+    #expect(three.split(into: 4).count == 1)
   }
 
   @Test func `A part of a group whose rest begins with another program's key is not split`() throws {

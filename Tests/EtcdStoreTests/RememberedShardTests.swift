@@ -175,6 +175,17 @@ struct RememberedShardTests {
     #expect(transport.methods.dropFirst(before).count { $0 == "/v3/kv/txn" } == 2)
   }
 
+  @Test func `A change of fifty shards that were read is one request`() async throws {
+    let accounts = Array(0..<50)
+    try await fixture.store().write(1, to: accounts, of: fixture)
+    let store = try fixture.store(watching: nil, through: transport)
+    _ = try await store.read(.some(accounts.map(fixture.shard)), in: fixture.group)
+    let before = transport.methods.count
+    try await store.write(2, to: accounts, of: fixture)
+    #expect(transport.methods.dropFirst(before).count { $0 == "/v3/kv/txn" } == 1)
+    #expect(try await fixture.number() == 2)
+  }
+
   @Test(.fault("changed since")) func `What others have removed is not there any more`() async throws {
     let store = try await warmStore()
     #expect(try await fixture.store().remove(.everything, in: fixture.group) == 1)

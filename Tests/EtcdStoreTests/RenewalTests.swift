@@ -78,7 +78,8 @@ struct RenewalTests {
 
   @Test(.fault("one renews"))
   func `A waiting call continues when another has changed the account, and finds that`() async throws {
-    let (one, other) = (try fixture.store(), try fixture.store())
+    let leases = Leases()
+    let (one, other) = (try fixture.store(), try fixture.store(through: leases.transport))
     let (shard, group) = (fixture.shard(token), fixture.group)
     let cache = TokenCacheAccessor(store: other, group: group)
     #expect(try await !cache.finds(token))
@@ -92,6 +93,7 @@ struct RenewalTests {
         }
       }
       try await other.withRenewalTurn(of: shard, in: group, within: .seconds(120)) { () async throws in
+        #expect(leases.open == 0)
         #expect(try await turn(shard) == holder)
         #expect(try await cache.finds(token))
       }

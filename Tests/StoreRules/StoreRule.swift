@@ -52,11 +52,15 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
       #expect(try await other.groups() == [fixture.group])
       #expect(Set(try await other.read(.all, in: fixture.group).documents.keys) == Set(shards))
       #expect(try await other.numbers(of: fixture) == [1: 1, 2: 1])
-      let one = try await other.read(.some([shards[0]]), in: fixture.group)
+      let one = try await other.read(.some([fixture.shard(3), shards[0]]), in: fixture.group)
       #expect(Array(one.documents.keys) == [shards[0]] && one.problems.isEmpty)
       // An empty document removes the shard.
-      try await other.update([shards[0]], in: fixture.group) { $0[shards[0]] = CacheDocument() }
-      #expect(try await store.numbers(of: fixture) == [2: 1])
+      let second = try fixture.document(account: 2, number: 2)
+      try await other.update(shards, in: fixture.group) { contents in
+        contents[shards[0]] = CacheDocument()
+        contents[shards[1]] = second
+      }
+      #expect(try await store.numbers(of: fixture) == [2: 2])
       try await other.update([shards[1]], in: fixture.group) { $0.documents[shards[1]] = nil }
       #expect(try await store.numbers(of: fixture).isEmpty)
       #expect(try await store.groups().isEmpty || fixture.isOneDocument)
