@@ -80,9 +80,10 @@ struct FaultTests {
     let notes = "\(fixture.prefix)/\(fixture.group)/notes"
     try await fixture.put([1], to: notes)
     try await fixture.put([1], to: "\(fixture.prefix)/another/program")
+    try await fixture.put([1], to: "\(fixture.prefix)/\(fixture.group)//\(fixture.shard(one))")
     let store = try fixture.store()
     let problems = try await store.read(.all, in: fixture.group).problems
-    #expect(problems.map(\.kind) == [.foreign])
+    #expect(problems.map(\.kind) == [.foreign, .foreign])
     #expect(try await store.groups() == [fixture.group])
     #expect(try await store.remove(.damaged, in: fixture.group) == 0)
     #expect(try await store.remove(.everything, in: fixture.group) == 2)
@@ -237,6 +238,51 @@ struct FaultTests {
   }
 
   @Test(.fault("full or large"))
+  func `Of a response that is too large ever less is requested, down to one value`() async throws {
+    let wanted = (0..<3).map(fixture.shard)
+    for account in 0..<3 { try await fixture.store().increment(account, of: fixture) }
+    let sizes = Mutex<[Int]>([])
+    let refusesAll = Atomic(false)
+    let transport = MeddlingTransport { (request, send) throws(HTTPTransportError) in
+      let message = request.body.flatMap { try? JSONObject(foreign: $0, within: .cache) } ?? [:]
+      let limit = message["limit"]?.numberValue.map { Int($0) }
+      let size = limit ?? message["success"]?.arrayValue?.count ?? 0
+      sizes.withLock { $0.append(size) }
+      // With the first shards come three other values.
+      guard size <= (limit == nil ? 4 : 1), !refusesAll.load(ordering: .relaxed) else {
+        throw .responseTooLarge(limit: 1)
+      }
+      return try await send(request)
+    }
+    for selection in [ShardSelection.all, .some(wanted)] {
+      let store = try fixture.store(watching: nil, through: transport)
+      #expect(try await store.read(selection, in: fixture.group).documents.count == 3)
+    }
+    refusesAll.store(true, ordering: .relaxed)
+    let store = try fixture.store(watching: nil, through: transport)
+    await expectCacheError(.refused) { try await store.read(.some(wanted), in: fixture.group) }
+    #expect(sizes.withLock { $0.last } == 4)
+    await expectCacheError(.refused) { try await store.groups() }
+    #expect(sizes.withLock { $0.last } == 1)
+  }
+
+  @Test(.fault("restored"))
+  func `A change is newer than what a cluster with more revisions had`() async throws {
+    let store = try fixture.store()
+    for _ in 0..<20 { try await store.increment(1, of: fixture) }
+    let restored = try Fixture(EtcdNode())
+    for (from, to) in [
+      (fixture.keys, restored.keys), (fixture.name(fixture.shard(1)), restored.name(restored.shard(1))),
+    ] {
+      try await restored.put(try #require(try await fixture.value(from)), to: to)
+    }
+    let reader = try restored.store(watching: nil)
+    #expect(try await reader.numbers(of: restored) == [1: 20])
+    #expect(try await restored.store().increment(1, of: restored) == 21)
+    #expect(try await reader.numbers(of: restored) == [1: 21])
+  }
+
+  @Test(.fault("full or large"))
   func `A full database is reported as such, and what was saved stays`() async throws {
     let fixture = try Fixture(EtcdNode(["--quota-backend-bytes=2000000"]))
     let store = try fixture.store()
@@ -260,6 +306,7 @@ struct FaultTests {
     for prefix in ["", "/", "///", "a b", "a\nb", String(repeating: "x", count: 256)] {
       #expect(throws: CacheError(.refused, "")) { try fixture.store(prefix: prefix) }
     }
+    _ = try fixture.store(prefix: "/" + String(repeating: "x", count: 254) + "//")
     #expect(throws: CacheError(.unavailable, "")) { try fixture.store(at: []) }
   }
 
@@ -275,6 +322,25 @@ struct FaultTests {
     #expect(
       error?.code == .unavailable && error?.message.contains("No endpoint of etcd can be reached") == true)
     #expect(error?.advice?.contains("etcdctl endpoint health") == true)
+  }
+
+  @Test(
+    .fault("endpoint"),
+    arguments: [
+      (.cannotFindHost("gone"), .timedOut, .timedOut, "did not respond in time"),
+      (.untrustedServer("unknown"), .malformedResponse("noise"), .refused, "not HTTP"),
+      (.cannotFindHost("gone"), .untrustedServer("unknown"), .unavailable, "gone. unknown."),
+    ] as [(HTTPTransportError, HTTPTransportError, CacheError.Code, String)])
+  func `The error of two endpoints is that of the one that came further`(
+    _ first: HTTPTransportError, _ second: HTTPTransportError, _ code: CacheError.Code, _ words: String
+  ) async throws {
+    let store = try fixture.store(
+      at: ["http://127.0.0.1:1", "http://127.0.0.1:2"], timeout: .seconds(1), watching: nil,
+      through: MeddlingTransport { (request, _) throws(HTTPTransportError) in
+        throw request.head.authority == "127.0.0.1:1" ? first : second
+      })
+    let error = await expectCacheError(code) { try await store.read(.all, in: fixture.group) }
+    #expect(error?.message.contains(words) == true)
   }
 
   @Test(.requirement("R15.4"), .fault("endpoint")) func `Two clusters are not taken for one`() async throws {
@@ -298,8 +364,6 @@ struct FaultTests {
       header("5", #""responses":[]"#),
       header("5", #""responses":[{"response_range":{"kvs":[{"key":"?"}]}}]"#),
       header("5", #""responses":[{"response_range":{"kvs":[{"key":"YQ==","mod_revision":"2"}]}}]"#),
-      header("5", #""more":true"#), header("5", #""kvs":[1]"#),
-      header("5", #""kvs":[{"key":"YQ==","mod_revision":"2","value":"YQ=="}]"#),
       #"{"error":"no leader","code":14}"#, String(repeating: "[", count: 100_000),
     ].abbreviated)
   func `An invalid response is refused, and nothing is written`(_ body: Named<String>) async throws {
@@ -345,18 +409,24 @@ struct FaultTests {
   @Test(.fault("kept values"))
   func `What has not changed is neither sent nor opened again, and what has is`() async throws {
     let sizes = Mutex<[Int]>([])
+    let reads = Atomic(0)
     let store = try fixture.checkingStore { (request, send) throws(HTTPTransportError) in
       let answer = try await send(request)
       sizes.withLock { $0.append(answer.body.count) }
+      // The smallest request asks for nothing of the group.
+      if request.says("/stamp") { reads.add(1, ordering: .relaxed) }
       return answer
     }
     let (other, shard, group) = (try fixture.store(), fixture.shard(1), fixture.group)
     func read(_ number: Int, isSent: Bool) async throws {
       sizes.withLock { $0 = [] }
+      reads.store(0, ordering: .relaxed)
       let contents = try await store.read(.some([shard]), in: group)
       #expect(fixture.number(in: contents[shard]) == number)
       let size = sizes.withLock { $0.reduce(0, +) }
       #expect(isSent ? size > 100_000 : size < 5000)
+      let count = reads.load(ordering: .relaxed)
+      #expect(count == (isSent ? 1 : 0))
     }
     try await other.increment(1, of: fixture, padding: 100_000)
     try await read(1, isSent: true)
@@ -371,6 +441,8 @@ struct FaultTests {
     #expect(sizes.withLock { $0.reduce(0, +) } < 10_000)
     try await read(5, isSent: false)
     #expect(try await fixture.number() == 5)
+    try await other.increment(2, of: fixture)
+    #expect(try await store.read(.some([shard, fixture.shard(2)]), in: group).documents.count == 2)
     try await fixture.damage(shard)
     #expect(try await store.read(.some([shard]), in: group).problems.map(\.kind) == [.damaged])
     #expect(try await store.remove(.damaged, in: group) == 1)
@@ -407,8 +479,13 @@ struct FaultTests {
       let store = try fixture.checkingStore(timeout: timeout) { (_, _) throws(HTTPTransportError) in
         try answer.get()
       }
-      let error = await #expect(throws: CacheError.self) { try await store.read(.all, in: fixture.group) }
-      #expect(error?.code == code && error?.advice?.isEmpty == false, "\(answer)")
+      for call in [{ _ = try await store.read(.all, in: fixture.group) }, { _ = try await store.groups() }]
+        as [@Sendable () async throws -> Void]
+      {
+        let error = await #expect(throws: CacheError.self) { try await call() }
+        #expect(error?.code == code && error?.advice?.isEmpty == false, "\(answer)")
+        #expect(error?.leavesOutcomeOpen == false, "\(answer)")
+      }
     }
   }
 
@@ -430,12 +507,17 @@ struct FaultTests {
   func `What etcd refuses is explained, without another endpoint`(
     _ code: Int, _ message: String, _ expected: CacheError.Code, _ words: String
   ) async throws {
+    let requests = Atomic(0)
     let store = try storeWithAnotherEndpoint { () throws(HTTPTransportError) in
+      requests.add(1, ordering: .relaxed)
       let body = #"{"error":"etcdserver: \#(message)","code":\#(code)}"#
       return .init(.init(status: .badRequest), body: Data(body.utf8))
     }
     let error = await expectCacheError(expected) { try await store.read(.all, in: fixture.group) }
     #expect(error?.message.contains(words) == true && error?.advice?.isEmpty == false)
+    await expectCacheError(expected) { try await store.groups() }
+    let count = requests.load(ordering: .relaxed)
+    #expect(count == 2)
   }
 
   @Test(

@@ -24,6 +24,13 @@ struct FormatTests {
     #expect(EtcdMember.isSupported(version) == isSupported)
   }
 
+  @Test func `A member's latency is measured by five reads`() async throws {
+    let transport = MeddlingTransport()
+    let member = try #require(try await Fixture().store(through: transport).members().first).get()
+    #expect(member.isLeader && member.latency > .zero)
+    #expect(transport.methods.count { $0 == "/v3/kv/txn" } == 5)
+  }
+
   @Test func `A write is the transaction that the document shows`() async throws {
     let key = DataKeys.Key(id: Array(0x20..<0x30), key: SymmetricKey(data: (0..<32).map { UInt8($0) }))
     let shard = ShardID(rawValue: "606a626a95cc901e49ea8d483e64dbfd")

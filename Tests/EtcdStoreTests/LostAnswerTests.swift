@@ -57,19 +57,26 @@ struct LostAnswerTests {
     #expect(try await fixture.number() == 0)
   }
 
-  @Test(.fault("lost answer"))
-  func `Where a refused commit cannot be looked at again its outcome is open`() async throws {
+  @Test(.fault("lost answer"), arguments: [false, true])
+  func `Where a refused commit cannot be looked at again its outcome is open`(removes: Bool) async throws {
     let other = try fixture.store()
+    try await other.increment(1, of: fixture)
     let isGone = Atomic(false)
     let transport = MeddlingTransport { [fixture] (request, send) throws(HTTPTransportError) in
-      if isGone.load(ordering: .relaxed) { throw .cannotFindHost("gone") }
+      // A removal lists keys after it has looked.
+      if isGone.load(ordering: .relaxed), !removes || request.head.path == "/v3/kv/range" {
+        throw .cannotFindHost("gone")
+      }
       guard request.writes, request.says("/writers/") else { return try await send(request) }
       isGone.store(true, ordering: .relaxed)
       _ = try? await other.increment(1, of: fixture)
       return try await send(request)
     }
     let store = try fixture.store(through: transport)
-    let error = await expectCacheError(.unavailable) { _ = try await store.increment(1, of: fixture) }
+    let error = await expectCacheError(.unavailable) {
+      removes
+        ? try await store.remove(.everything, in: fixture.group) : try await store.increment(1, of: fixture)
+    }
     #expect(error?.message.ranges(of: "may or may not have been applied").count == 1)
     #expect(error?.leavesOutcomeOpen == true)
   }
@@ -93,6 +100,34 @@ struct LostAnswerTests {
     #expect(try await store.increment(1, of: fixture) == 1)
   }
 
+  /// The last is another cluster's.
+  @Test(
+    .fault("lost answer"),
+    arguments: [
+      (200, "no JSON"), (200, "{}"), (502, "<html>"), (502, "{}"),
+      (200, #"{"header":{"revision":"5","cluster_id":"1"}}"#),
+    ])
+  func `The outcome of a change is open where the response is invalid`(_ status: Int, _ body: String)
+    async throws
+  {
+    let store = try fixture.store(firstChange: { (_, _) throws(HTTPTransportError) in
+      .init(.init(status: .init(code: status)), body: Data(body.utf8))
+    })
+    let error = await expectCacheError(.refused) { _ = try await store.increment(1, of: fixture) }
+    #expect(error?.leavesOutcomeOpen == true)
+  }
+
+  @Test(.fault("etcd refuses")) func `A change whose lease etcd does not know is made with another`()
+    async throws
+  {
+    let store = try fixture.store(firstChange: { (_, _) throws(HTTPTransportError) in
+      .init(
+        .init(status: .notFound),
+        body: Data(#"{"error":"etcdserver: requested lease not found","code":5}"#.utf8))
+    })
+    #expect(try await store.increment(1, of: fixture) == 1)
+  }
+
   @Test(
     .fault("lost answer"),
     arguments: [.cannotConnect("refused"), .secureConnectionFailed("reset")] as [HTTPTransportError])
@@ -101,35 +136,50 @@ struct LostAnswerTests {
     #expect(try await store.increment(1, of: fixture) == 1)
   }
 
-  @Test(.requirement("R15.8"), .fault("late request"))
-  func `A request of a failed call changes nothing when it arrives late`()
+  @Test(.requirement("R15.8"), .fault("late request"), arguments: [false, true])
+  func `A late request of a failing call is applied before the call ends, or never`(isInTime: Bool)
     async throws
   {
     let held = Mutex<HTTPTransportRequest?>(nil)
     let other = try fixture.store()
     _ = try await other.increment(1, of: fixture)
     _ = try await other.remove(.everything, in: fixture.group)
-    let store = try fixture.store(firstChange: { [fixture] (request, _) throws(HTTPTransportError) in
-      held.withLock { $0 = request }
-      _ = try? await other.increment(1, of: fixture)
-      throw .connectionLost("held")
-    })
+    let transport = MeddlingTransport { [fixture] (request, send) throws(HTTPTransportError) in
+      guard request.writes, request.says("/writers/") else { return try await send(request) }
+      guard let late = held.withLock({ $0 }) else {
+        held.withLock { $0 = request }
+        _ = try? await other.increment(1, of: fixture)
+        throw .connectionLost("held")
+      }
+      // The fence, which changes no group.
+      if isInTime, !request.says("/stamp") {
+        _ = try? await other.remove(.everything, in: fixture.group)
+        _ = try await send(late)
+      }
+      return try await send(request)
+    }
+    let store = try fixture.store(through: transport)
     let calls = Atomic(0)
     let shard = fixture.shard(1)
-    let error = await #expect(throws: CacheError(.signedOut, "")) {
-      try await store.update([shard], in: fixture.group) { [fixture] (contents) throws(CacheError) in
+    do throws(CacheError) {
+      let result = try await store.update([shard], in: fixture.group) {
+        [fixture] (contents) throws(CacheError) in
         if calls.add(1, ordering: .relaxed).newValue > 1 {
           throw CacheError(.signedOut, "Signed out meanwhile.")
         }
         return fixture.increment(1, in: &contents)
       }
+      #expect(isInTime && result == 1)
+    } catch {
+      #expect(!isInTime && error.code == .signedOut && error.message == "Signed out meanwhile.")
     }
-    #expect(error?.message == "Signed out meanwhile.")
-    // The shard is away again, as the late request expects.
-    _ = try await other.remove(.everything, in: fixture.group)
-    let late = try #require(held.withLock { $0 })
-    _ = try await MeddlingTransport.forward(late)
-    #expect(try await fixture.number() == 0)
+    if !isInTime {
+      // The shard is away again, as the late request expects.
+      _ = try await other.remove(.everything, in: fixture.group)
+      let late = try #require(held.withLock { $0 })
+      _ = try await MeddlingTransport.forward(late)
+    }
+    #expect(try await fixture.number() == (isInTime ? 1 : 0))
   }
 
   @Test(.fault("late request", "etcd twice")) func `Every request may come twice`() async throws {
@@ -139,6 +189,7 @@ struct LostAnswerTests {
         return try await send(request)
       })
     for expected in 1...20 { #expect(try await store.increment(1, of: fixture) == expected) }
+    #expect(try await store.rekey().left == 0)
     #expect(try await fixture.number() == 20)
     #expect(try await store.remove(.everything, in: fixture.group) == 1)
   }
@@ -224,9 +275,16 @@ struct LostAnswerTests {
   }
 
   @Test(.fault("etcd silent")) func `A change that etcd refuses has a known outcome`() async throws {
+    let other = try fixture.store()
+    let isFirst = Atomic(true)
     let store = try fixture.store(
-      through: MeddlingTransport { (request, send) throws(HTTPTransportError) in
+      through: MeddlingTransport { [fixture] (request, send) throws(HTTPTransportError) in
         guard request.writes, request.says("/writers/") else { return try await send(request) }
+        if isFirst.exchange(false, ordering: .relaxed) {
+          // This one fails since another writer was faster.
+          _ = try? await other.increment(1, of: fixture)
+          return try await send(request)
+        }
         return .init(
           .init(status: .tooManyRequests),
           body: .init(#"{"error":"etcdserver: mvcc: database space exceeded","code":8}"#.utf8))

@@ -8,6 +8,9 @@ struct WatchTests {
   private let token = SampleToken("one", account: 1)
   private let quick = GroupWatch.Timing(
     interval: .milliseconds(50), validity: .milliseconds(400), idle: .seconds(60))
+  /// Its responses are valid also on a busy machine.
+  private let steady = GroupWatch.Timing(
+    interval: .milliseconds(20), validity: .seconds(60), idle: .seconds(60))
 
   init() throws { fixture = try Fixture() }
 
@@ -19,10 +22,16 @@ struct WatchTests {
   }
 
   @Test func `A lookup reads only after a change by others`() async throws {
-    try await fixture.cache.save(token)
     let transport = MeddlingTransport()
-    let cache = cache(try fixture.store(through: transport))
+    // What is seen is seen by the watch: it is not polled meanwhile.
+    let timing = GroupWatch.Timing(
+      interval: .seconds(600), validity: .seconds(1200), idle: .seconds(600))
+    let cache = cache(try fixture.store(watching: timing, through: transport))
     let store = try #require(cache.store as? EtcdCacheStore)
+    // A program that ends soon does not watch.
+    for _ in 0..<31 { #expect(store.generation(of: fixture.group) == nil) }
+    try await fixture.cache.save(token)
+    #expect(transport.methods.isEmpty)
     try await wait(until: true, store)
     #expect(try await cache.finds(token))
     let reads = transport.methods.count
@@ -50,21 +59,63 @@ struct WatchTests {
   }
 
   @Test(.fault("watch ends")) func `A transport that cannot stream makes every lookup read`() async throws {
-    let store = try fixture.store(through: ChangedTransport(MeddlingTransport.forward))
+    let polls = Atomic(0)
+    let store = try fixture.store(
+      watching: steady,
+      through: ChangedTransport { (request) throws(HTTPTransportError) in
+        if request.says("/stamp"), !request.says("/keys") { polls.add(1, ordering: .relaxed) }
+        return try await MeddlingTransport.forward(request)
+      })
     try await cache(store).save(token)
-    for _ in 0..<50 {
+    for _ in 0..<300 {
       #expect(store.generation(of: fixture.group) == nil)
       #expect(try await cache(store).finds(token))
     }
+    // The first attempt to watch is the last.
+    let count = polls.load(ordering: .relaxed)
+    #expect(count <= 1)
   }
 
-  @Test func `A store that checks every lookup does not watch`() async throws {
-    let store = try fixture.store(watching: nil)
+  @Test func `A watch that goes on is polled, and not begun again`() async throws {
+    let transport = MeddlingTransport()
+    let store = try fixture.store(watching: steady, through: transport)
     try await cache(store).save(token)
-    let other = SampleToken("two", account: 1)
-    #expect(store.generation(of: fixture.group) == nil)
-    try await fixture.cache.save(other)
-    #expect(try await cache(store).finds(other))
+    try await wait(until: true, store)
+    let count = transport.methods.count
+    try await eventually { transport.methods.count >= count + 5 }
+    #expect(store.generation(of: fixture.group) != nil)
+    #expect(transport.streams == 1)
+  }
+
+  @Test func `A watch without lookups ends, and the next ones begin another`() async throws {
+    let ends = Atomic(0)
+    let transport = MeddlingTransport(stream: { (_, request, receive) throws(HTTPTransportError) in
+      defer { ends.add(1, ordering: .relaxed) }
+      return try await MeddlingTransport.stream(request, receive)
+    })
+    let store = try fixture.store(
+      watching: GroupWatch.Timing(
+        interval: .milliseconds(20), validity: .seconds(60), idle: .milliseconds(300)),
+      through: transport)
+    try await cache(store).save(token)
+    try await wait(until: true, store)
+    try await eventually { ends.load(ordering: .relaxed) == transport.streams }
+    // Nothing is asked any more.
+    var count = 0
+    while count != transport.methods.count {
+      count = transport.methods.count
+      for number in 0..<50 { try await fixture.cache.save(SampleToken("t\(number)", account: 2)) }
+    }
+    try await wait(until: true, store)
+  }
+
+  @Test func `The age of a watch is known once it reports changes, and never without one`() async throws {
+    let store = try fixture.store()
+    _ = try await store.watchAge(of: fixture.group, timeout: .seconds(600))
+    #expect(store.generation(of: fixture.group) != nil)
+    let other = try fixture.store(watching: nil)
+    await expectCacheError(.timedOut) { try await other.watchAge(of: fixture.group) }
+    #expect(other.generation(of: fixture.group) == nil)
   }
 
   @Test(.fault("watch ends"))
@@ -163,8 +214,13 @@ struct WatchTests {
   func `A watch that begins at what was compacted away is begun anew`() async throws {
     let node = try EtcdNode()
     let fixture = try Fixture(node)
+    let followsPoll = Atomic(false)
     let transport = MeddlingTransport(stream: { (number, request, receive) throws(HTTPTransportError) in
       if number == 1 {
+        let message = request.body.flatMap { try? JSONObject(foreign: $0, within: .cache) }
+        let start = message?["create_request"]?.objectValue?["start_revision"]?.numberValue
+        let revision = try? await RawGateway(node).revision()
+        followsPoll.store(start == revision.map { Double($0 + 1) }, ordering: .relaxed)
         // Two changes after the question at which revision to begin, also where the watch is given up meanwhile.
         await Task {
           for number in 0..<2 { try? await fixture.cache.save(SampleToken("t\(number)", account: 1)) }
@@ -175,6 +231,8 @@ struct WatchTests {
     })
     let store = try fixture.store(watching: quick, through: transport)
     try await eventually { store.generation(of: fixture.group) != nil && transport.streams >= 2 }
+    let isNext = followsPoll.load(ordering: .relaxed)
+    #expect(isNext)
     #expect(
       try await fixture.accessor(on: store).finds(SampleToken("t1", account: 1)))
   }
@@ -191,8 +249,11 @@ struct WatchTests {
     async throws
   {
     let text = text.value
+    let counts = Mutex<[Int]>([])
     let transport = MeddlingTransport(stream: { _, _, receive in
-      while receive(Data(text.utf8)) {}
+      var count = 1
+      while receive(Data(text.utf8)) { count += 1 }
+      counts.withLock { $0.append(count) }
       return .init(status: .ok)
     })
     let store = try fixture.store(watching: quick, through: transport)
@@ -204,6 +265,8 @@ struct WatchTests {
     // The shortest pause is half of the interval.
     let pauses = transport.streams - 1
     #expect(.milliseconds(25) * pauses <= ContinuousClock.now - start)
+    // A line may have a mebibyte; anything else ends the watch at once.
+    #expect(counts.withLock { $0.allSatisfy { $0 < 20 } }, "\(counts.withLock { $0 })")
     try await cache(store).save(token)
     #expect(try await cache(store).finds(token))
   }
