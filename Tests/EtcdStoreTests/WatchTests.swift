@@ -59,21 +59,12 @@ struct WatchTests {
   }
 
   @Test(.fault("watch ends")) func `A transport that cannot stream makes every lookup read`() async throws {
-    let polls = Atomic(0)
-    let store = try fixture.store(
-      watching: steady,
-      through: ChangedTransport { (request) throws(HTTPTransportError) in
-        if request.says("/stamp"), !request.says("/keys") { polls.add(1, ordering: .relaxed) }
-        return try await MeddlingTransport.forward(request)
-      })
+    let store = try fixture.store(through: ChangedTransport(MeddlingTransport.forward))
     try await cache(store).save(token)
-    for _ in 0..<300 {
+    for _ in 0..<50 {
       #expect(store.generation(of: fixture.group) == nil)
       #expect(try await cache(store).finds(token))
     }
-    // The first attempt to watch is the last.
-    let count = polls.load(ordering: .relaxed)
-    #expect(count <= 1)
   }
 
   @Test func `A watch that goes on is polled, and not begun again`() async throws {
@@ -243,16 +234,16 @@ struct WatchTests {
       String(repeating: "x", count: 100_000), "\n", "{}\n", "[\n", #"{"error":{"code":14}}"# + "\n",
       #"{"result":{"created":1}}"# + "\n", #"{"result":{"canceled":true}}"# + "\n",
       #"{"result":{"events":[{"kv":{"mod_revision":"-1"}}]}}"# + "\n",
-      #"{"result":{"events":[{"kv":{"mod_revision":"99999999999999999999"}}]}}"# + "\n",
+      #"{"result":{"events":[{"kv":{"mod_revision":"99999999999999999999"}}]}}"# + "\n", event,
     ].abbreviated)
-  func `A watch with invalid events is left, and begun again after a pause`(_ text: Named<String>)
+  func `A watch with invalid or endless events is left, and begun again after a pause`(_ text: Named<String>)
     async throws
   {
     let text = text.value
     let counts = Mutex<[Int]>([])
     let transport = MeddlingTransport(stream: { _, _, receive in
       var count = 1
-      while receive(Data(text.utf8)) { count += 1 }
+      while count < 100_000, receive(Data(text.utf8)) { count += 1 }
       counts.withLock { $0.append(count) }
       return .init(status: .ok)
     })
@@ -265,31 +256,14 @@ struct WatchTests {
     // The shortest pause is half of the interval.
     let pauses = transport.streams - 1
     #expect(.milliseconds(25) * pauses <= ContinuousClock.now - start)
-    // A line may have a mebibyte; anything else ends the watch at once.
-    #expect(counts.withLock { $0.allSatisfy { $0 < 20 } }, "\(counts.withLock { $0 })")
+    // A line may have a mebibyte, and so may a second.
+    let (found, expected) = (counts.withLock { $0 }, text == Self.event ? 100..<50_000 : 1..<20)
+    #expect(found.allSatisfy { expected.contains($0) }, "\(found)")
     try await cache(store).save(token)
     #expect(try await cache(store).finds(token))
   }
 
-  @Test(.fault("watch nonsense"))
-  func `A watch with endless events is left, and begun again after a pause`() async throws {
-    let event = Data((#"{"result":{"events":[{"kv":{"mod_revision":"1"}}]}}"# + "\n").utf8)
-    let counts = Mutex<[Int]>([])
-    let transport = MeddlingTransport(stream: { _, _, receive in
-      var count = 0
-      while count < 100_000, receive(event) { count += 1 }
-      counts.withLock { $0.append(count) }
-      return .init(status: .ok)
-    })
-    let store = try fixture.store(watching: quick, through: transport)
-    try await eventually {
-      _ = store.generation(of: fixture.group)
-      return counts.withLock { $0.count >= 3 }
-    }
-    #expect(counts.withLock { $0.allSatisfy { 100 < $0 && $0 < 50_000 } }, "\(counts.withLock { $0 })")
-    try await cache(store).save(token)
-    #expect(try await cache(store).finds(token))
-  }
+  private static let event = #"{"result":{"events":[{"kv":{"mod_revision":"1"}}]}}"# + "\n"
 
   @Test(.fault("watch nonsense")) func `The largest revision is invalid`() async throws {
     let transport = MeddlingTransport(
