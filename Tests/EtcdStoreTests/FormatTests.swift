@@ -85,7 +85,7 @@ struct FormatTests {
     let shard = ShardID(rawValue: "606a626a95cc901e49ea8d483e64dbfd")
     #expect(group.see(shard, sequence: 5, at: 10))
     #expect(group.see(shard, sequence: 4, at: 9))
-    #expect(!group.see(shard, sequence: 4, at: 11))
+    #expect(!group.see(shard, sequence: 4, at: 10))
   }
 
   @Test func `What the store sends has the form of the example`() async throws {

@@ -117,17 +117,6 @@ struct LostAnswerTests {
     #expect(error?.leavesOutcomeOpen == true)
   }
 
-  @Test(.fault("etcd refuses")) func `A change whose lease etcd does not know is made with another`()
-    async throws
-  {
-    let store = try fixture.store(firstChange: { (_, _) throws(HTTPTransportError) in
-      .init(
-        .init(status: .notFound),
-        body: Data(#"{"error":"etcdserver: requested lease not found","code":5}"#.utf8))
-    })
-    #expect(try await store.increment(1, of: fixture) == 1)
-  }
-
   @Test(
     .fault("lost answer"),
     arguments: [.cannotConnect("refused"), .secureConnectionFailed("reset")] as [HTTPTransportError])
