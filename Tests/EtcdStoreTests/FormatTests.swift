@@ -58,7 +58,7 @@ struct FormatTests {
   /// The keys are `/test/a`, `/test/b` and, beyond the range, `/test0`.
   @Test(
     arguments: [
-      (#""count":true"#, 0), (#""count":"99999999999999""#, 1 << 32),
+      (#""count":true"#, 0), (#""count":"99999999999999""#, 4_294_967_296),
       (#""count":"3","more":true,"kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"1"}]"#, 3),
       (#""kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"5"}]"#, 1),
       (#""kvs":[{"key":"L3Rlc3QvYQ==","mod_revision":"6"}]"#, nil),
