@@ -72,7 +72,7 @@ struct Adopt: AsyncParsableCommand, GroupCommand {
         adoptions.append(try await adopt(peer, path, into: cache, &declined))
       } catch {
         switch error {
-        case .empty where all: continue
+        case .empty where all: break
         case .group(let error) where ![.damaged, .newerVersion, .rolledBack, .tooLarge].contains(error.code):
           // It cannot be written, so the other caches would fail, too.
           failures.insert((peer, error.asFailure), at: 0)

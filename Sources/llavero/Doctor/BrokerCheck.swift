@@ -21,7 +21,7 @@ extension Check {
     let off = "set LLAVERO_BROKER=off, or \"broker = off\" in the configuration."
     return Check(name: "identity_broker") { setup in
       guard policy != .off else { return .ok("The identity broker is not used.") }
-      guard await sessionBus.findings(setup).first?.state == .ok else {
+      guard await sessionBus.findings(setup).contains(where: { $0.state == .ok }) else {
         let (message, advice) = (
           "An identity broker cannot be reached: there is no session bus.",
           "Turn the broker off: \(off)"

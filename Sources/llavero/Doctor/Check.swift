@@ -40,9 +40,7 @@ struct Finding: Sendable {
     case warning
     case problem
 
-    static func < (one: State, other: State) -> Bool {
-      (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
-    }
+    static func < (one: State, other: State) -> Bool { allCases.prefix { $0 != other }.contains(one) }
   }
 
   /// What `--fix` does about a finding.

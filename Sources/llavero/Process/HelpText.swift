@@ -127,12 +127,10 @@ enum HelpText {
 
   /// Lines in the width of help, broken at spaces alone. What follows of an indented line is indented further.
   private static func wrapped(_ text: String, indent: Int? = nil) -> String {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.map { wrappedLine(String($0), indent: indent) }.joined(separator: "\n")
+    text.split(separator: "\n").map { wrappedLine(String($0), indent: indent) }.joined(separator: "\n")
   }
 
   private static func wrappedLine(_ line: String, indent: Int?) -> String {
-    guard line.count > columns else { return line }
     let start = String(line.prefix { $0 == " " })
     let next = String(repeating: " ", count: indent ?? (start.isEmpty ? 0 : start.count + 2))
     let words = line.dropFirst(start.count).split(separator: " ", omittingEmptySubsequences: false)

@@ -43,8 +43,9 @@ enum SchemeDefaults {
         do throws(PrivateFileError) {
           _ = try readFile(path, limit: limit)
         } catch {
-          guard case .notRegular = error else { continue }
-          throw Failure("unreadable", "\(error)", advice: "Remove it, and run the command again.")
+          if case .notRegular = error {
+            throw Failure("unreadable", "\(error)", advice: "Remove it, and run the command again.")
+          }
         }
       }
     }

@@ -117,7 +117,7 @@ struct Login: AsyncParsableCommand, ClientCommand {
   private func checkStore(of client: PublicClient) async throws -> [Account] {
     let snapshot = try await client.cache.snapshot()
     let known = try snapshot.accounts(named: account, of: client.configuration.clientID)
-    if account == nil || known.isEmpty { try snapshot.checkComplete() }
+    if account == nil { try snapshot.checkComplete() }
     try await client.cache.prepareStore()
     return known
   }
