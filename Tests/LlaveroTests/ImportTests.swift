@@ -27,6 +27,9 @@ struct ImportTests {
 
   @Test func `An import adds records, and prints how many`() throws {
     let file = try tool.files.file("cache.json", Sample.cache)
+    try tool("import", file, "--dry-run").exits(
+      0, showing: "User.Read Mail.Read",
+      "10 records would be imported into \(tool.group), 0 there already.\n")
     #expect(
       try tool("import", file).standardOutput == "10 records imported into \(tool.group), 0 there already.\n")
     let more = Sample.cache([

@@ -171,6 +171,10 @@ struct InspectionTests {
     let starts = fields.compactMap { $0.firstMatch(of: /^  [a-z_]+ +/)?.0.count }
     #expect(fields.count > 10)
     #expect(Set(starts).count == 1)
+    // A name that is longer does not move the values of the others further.
+    try tool.load([.accessToken("a", key: "a", [String(repeating: "x", count: 40): "1"])])
+    let other = try tool("show", id(of: "AccessToken", ["A", "B"])).standardOutput
+    #expect(other.contains("\n  client_id" + String(repeating: " ", count: 25) + "c\n"), "\(other)")
   }
 
   @Test func `show requires an id of one record`() throws {

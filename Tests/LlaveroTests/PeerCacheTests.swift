@@ -35,10 +35,12 @@ struct PeerCacheTests {
     try tool.files.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     let found = try #require(try source("azure-cli"))
     #expect(found["is_encrypted"] == .bool(false) && found["path"] == .string(azure))
+    #expect(found["place"] == "file")
     #expect(found["account_count"] == .integer(2) && found["record_count"] == .integer(10))
     #expect(found["findings"]?.strings("kind") == ["stale_lock", "plaintext", "readable_by_others"])
     let text = try tool("adopt").standardOutput
     #expect(text.contains("PLAINTEXT") && text.contains("llavero adopt") && !text.contains("secret-"))
+    try tool.onTerminal("adopt", columns: 250).exits(0, saying: "\u{1B}[33mPLAINTEXT")
 
     // The doctor examines all groups of a keyring, and that of this tool has the groups of other tests.
     let noBus = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(tool.files.path)/missing"]
@@ -86,19 +88,24 @@ struct PeerCacheTests {
 
   @Test func `An unavailable keyring is an error, and plaintext caches are listed`() throws {
     try writeAzureCLI(Sample.cache([Sample.account(Sample.bob, "bob@contoso.example")]))
+    try writeAzureAuth()
+    // Those in the keyring are listed between them.
+    let names = ["azure-cli", "azureauth-file:tenant"]
     let result = try tool(
       "adopt", "--json", with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent"]
     ).exits(1, code: "unavailable")
-    #expect(try result.json["sources"]?.strings("name") == ["azure-cli"])
+    #expect(try result.json["sources"]?.strings("name") == names)
     #expect(try result.json["sources"]?[0]?["findings"]?.strings("kind") == ["plaintext"])
-    // Where another store is used, nothing is missing.
-    let other = try tool(
-      "adopt", "--json",
-      with: [
-        "DBUS_SESSION_BUS_ADDRESS": "unix:path=/proc/nonexistent", "LLAVERO_STORE": "file",
-        "LLAVERO_KEY": "file:" + (try tool.files.keyFile()),
-      ])
-    #expect(try other.exits(0).json["sources"]?.strings("name") == ["azure-cli"])
+    // Where another store is used, nothing is missing without a bus or a keyring.
+    let key = "file:" + (try tool.files.keyFile())
+    let bare = try PrivateKeyring(startingDaemon: false)
+    defer { withExtendedLifetime(bare) {} }
+    for address in ["unix:path=/proc/nonexistent", bare.busAddress] {
+      let other = try tool(
+        "adopt", "--json",
+        with: ["DBUS_SESSION_BUS_ADDRESS": address, "LLAVERO_STORE": "file", "LLAVERO_KEY": key])
+      #expect(try other.exits(0).json["sources"]?.strings("name") == names)
+    }
   }
 
   @Test func `Bound tokens and those for claims are not exported to other programs`() throws {
@@ -207,8 +214,10 @@ struct PeerCacheTests {
     let new = Sample.accessToken(
       "new", Sample.alice, Sample.mail, "User.Read Mail.Read", at: "1767229200", expiresOn: Sample.future)
     try tool.load([new])
-    #expect(try tool("export", "file", "--location", file).status == 0)
+    try tool("export", "file", "--location", file).exits(0, saying: "in plaintext")
     #expect(try JSONValue(text: tool.files.contents("theirs")).secrets == ["secret-at-new"])
+    // Nothing is written the second time.
+    try tool("export", "file", "--location", file).exits(0, errors: "")
   }
 
   @Test(
@@ -468,5 +477,9 @@ struct PeerCacheTests {
   @Test func `A missing cache is not found`() throws {
     try tool("import", "azure-cli", "--json").exits(1, code: "not_found")
     #expect(access(azure + ".lockfile", F_OK) != 0)
+    try tool("adopt", "azure-cli-keyring").exits(2, saying: "expected one of azure-cli,")
+    // What its program left behind is listed without a cache.
+    try tool.files.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
+    #expect(try source("azure-cli")?["findings"]?.strings("kind") == ["stale_lock"])
   }
 }

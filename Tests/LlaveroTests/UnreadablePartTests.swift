@@ -36,6 +36,14 @@ struct UnreadablePartTests {
     try tool.run(arguments + ["--json"]).exits(1, code: "damaged")
   }
 
+  @Test func `clear --all asks for an unreadable entry alone, and counts it`() async throws {
+    try await damage(Sample.alice)
+    try tool.onTerminal("clear", "--all", typing: "n\n")
+      .exits(5, saying: "Remove 1 unreadable item from \(tool.group)?")
+    try tool("clear", "--all", "--yes")
+      .exits(0, printing: "1 unreadable item removed from \(tool.group).\n")
+  }
+
   @Test(.fault("part unreadable"))
   func `Readable accounts are shown with a warning about the others`() async throws {
     try await damageBesideAlice()
