@@ -25,14 +25,20 @@ struct EarlyConnectionTests {
     #expect(log.count { $0 == "OpenSession" } == 1, "\(log)")
   }
 
-  @Test func `The session is asked for before the command line is found to be wrong`() async throws {
+  @Test(arguments: [
+    [], ["--json"], ["--output", "header"], ["--json", "--output", "json"], ["--min-validity", "10m", "-q"],
+    ["--account=-a=b"],
+  ])
+  func `The session is asked for before the command line is found to be wrong`(
+    arguments: [String]
+  ) async throws {
     let service = try FakeService()
     let tool = try Tool(on: service.keyring)
     // The tool waits to say what is wrong, so that it does not end before it connects.
     let errors = try Pipe()
     errors.fill()
     let child = try tool.start(
-      tool.inGroup(["token"] + Self.mail + ["--authority", "nonsense"]), errors: errors)
+      tool.inGroup(["token"] + Self.mail + arguments + ["--authority", "nonsense"]), errors: errors)
     defer { child.end() }
     try await eventually { service.calls.contains("OpenSession") }
     _ = errors.remainingLines()

@@ -130,6 +130,9 @@ struct FailureTests {
     let result = try tool("token", "--client", Sample.mail)
       .exits(2, saying: "40 accounts are signed in.", "--account NAME", "and 35 more")
     #expect(result.standardError.utf8.count < 1200)
+    let five = try Tool()
+    try five.load(Sample.cache(Array(accounts.prefix(10))))
+    try five("token", "--client", Sample.mail).exits(2, saying: "5 accounts are", hiding: " more")
   }
 
   @Test(arguments: [["--help"], ["help", "clear"], ["show", "-h"], ["--version"], []])
@@ -156,6 +159,11 @@ struct FailureTests {
   func `Every shell has completions`(_ shell: String) throws {
     let script = try Tool().run(["--generate-completion-script", shell])
       .exits(0, showing: "dry-run", "reveal", "collection", "device-code", "min-validity")
+    if shell == "fish" {
+      script.exits(
+        0, showing: #""llavero help" -eq 1' -fa '"#, #""llavero help" -eq 2; and "#,
+        #""llavero import" -eq 1' -a '"#)
+    }
     guard shell == "bash" else { return }
     try Child.run("bash", ["-n"], environment: Tool().environment(with: [:]), input: script.standardOutput)
       .exits(0)

@@ -64,6 +64,14 @@ struct HelpTests {
       func words(_ lines: [String]) -> [Substring] { lines.flatMap { $0.split(separator: " ") } }
       #expect(words(narrow) == words(lines))
     }
+    // A paragraph goes on at its margin, and an example behind it. The first line fits exactly.
+    let setup = try help(of: ["setup"], columns: 57)
+    #expect(
+      setup.prefix(2) == [
+        "OVERVIEW: Choose store, key, client and tenant, try them,", "and write the configuration.",
+      ])
+    let example = try #require(setup.firstIndex { $0.hasPrefix("  llavero setup --client") })
+    #expect(setup[example + 1] == "    < /dev/null")
     let options = try tool.run(["help", "options"], with: ["COLUMNS": "60"]).exits(
       0, showing: "etcd+https://HOST:PORT,HOST:PORT/PREFIX")
     #expect(options.standardOutput.split(separator: "\n").allSatisfy { $0.count <= 60 })
@@ -76,6 +84,8 @@ struct HelpTests {
       #expect(titles[..<own].allSatisfy { ["USAGE:", "ARGUMENTS:"].contains($0) }, "\(words) \(titles)")
       #expect(titles[(own + 1)...].isEmpty, "\(words) \(titles)")
     }
+    let titles = try help(of: ["export"]).filter { $0.hasSuffix(":") && $0 == $0.uppercased() }
+    #expect(titles.prefix(2) == ["ARGUMENTS:", "OPTIONS:"], "\(titles)")
     let shared = ["CLIENT OPTIONS:", "STORE OPTIONS:", "BROKER OPTIONS:"]
     for (arguments, titles) in [
       (["token", "--help-hidden"], ["OPTIONS:"] + shared), (["help", "options"], shared),
@@ -114,16 +124,23 @@ struct HelpTests {
     (["stauts", "--json-not"], "Unknown command 'stauts'.", "Did you mean status?"),
     (["doc"], "Unknown command 'doc'.", "Did you mean doctor?"),
     (["help", "tokn"], "Unknown command 'tokn'.", "Did you mean token?"),
-    (["help", "token", "x"], "Unexpected argument 'x'.", #"See "llavero token --help"."#),
+    (["help", "token", "x", "y"], "Unexpected argument 'x'.", #"See "llavero token --help"."#),
     (["scheme", "instal"], "Unknown command 'instal'.", "Did you mean install?"),
     (["frobnicate"], "Unknown command 'frobnicate'.", #"See "llavero --help"."#),
+    // The first of two, more letters in another order, and too few of them.
+    (["lo"], "Unknown command 'lo'.", "Did you mean login?"),
+    (["xeprot"], "Unknown command 'xeprot'.", "Did you mean export?"),
+    (["gxx"], "Unknown command 'gxx'.", #"See "llavero --help"."#),
+    (["l"], "Unknown command 'l'.", #"See "llavero --help"."#),
     (["token", "--forse-refresh"], "Unknown option '--forse-refresh'.", "Did you mean --force-refresh?"),
     (["login", "--from", "off"], "Unknown option '--from'.", #"See "llavero login --help"."#),
     (["token", "--claims", "x"], "Invalid value for '--claims <claims>': expected JSON", "token --help"),
     (["list", "--nonsense"], "Unknown option '--nonsense'.", #"See "llavero list --help"."#),
     (["show"], "Missing expected argument '<id>'.", #"See "llavero show --help"."#),
     (
-      ["token", "--output", "xml"], "The value 'xml' is invalid for '--output <format>'.",
+      ["token", "--output", "xml"],
+      "The value 'xml' is invalid for '--output <format>'. Please provide one of the following: "
+        + "bare, json, header, az, azd, exec-credential.",
       "llavero token --help"
     ),
   ])

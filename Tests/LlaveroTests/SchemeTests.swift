@@ -57,6 +57,7 @@ struct SchemeTests {
     #expect(try run("install", Self.scheme.uppercased(), "/bin/true").status == 0)
     #expect(try list().strings("program") == ["/bin/true"])
     #expect(try home.contents("config/mimeapps.list").split(separator: "\n").count == 2)
+    #expect(try home.contents(desktopFile()).contains("\nName=true\n"))
   }
 
   @Test func `The desktop starts the program with exactly the given arguments`() throws {
@@ -76,6 +77,7 @@ struct SchemeTests {
     try #require(try Child("gio", ["open", address], environment: environment).wait() == 0)
     let heard = try Child.run("cat", [fifo], environment: environment).standardOutput
     #expect(heard == (words + [address]).map { $0 + "|" }.joined())
+    #expect(try list().strings("program") == [odd])
     #expect(try list()[0]?["arguments"]?.arrayValue?.compactMap(\.stringValue) == words)
   }
 
@@ -134,8 +136,10 @@ struct SchemeTests {
   }
 
   @Test func `A removal leaves no files behind`() throws {
-    #expect(try run("install", Self.scheme, program).status == 0)
-    #expect(try run("remove", Self.scheme).status == 0)
+    // The longest that is accepted.
+    let scheme = String(repeating: "a", count: 200)
+    #expect(try run("install", scheme, program).status == 0)
+    #expect(try run("remove", scheme).status == 0)
     try expectNothingWritten()
     #expect(try list() == .array([]))
   }
@@ -179,7 +183,7 @@ struct SchemeTests {
       "", "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n", "[A]\nx=y", "[A]\nx=y\n\n",
       "# Mine\n[Default Applications]\n\n# And\ntext/html=b.desktop;\n\n[A]\nx-scheme-handler/a.b=c.desktop;\n",
       "[Default Applications]\nx-scheme-handler/a.bc=o.desktop;p.desktop;\nx-scheme-handler/a.b=o.desktop;p.desktop;",
-      "[Default Applications]\r\ntext/html=b.desktop\r\n",
+      "[Default Applications]\r\ntext/html=b.desktop\r\n", "[Default Applications]\ntext/html=b.desktop",
       "[Default Applications]\nx-scheme-handler/a.b = o.desktop\n",
       "[Default Applications]\nx-scheme-handler/a.b=o.desktop\nx-scheme-handler/a.b=p.desktop\n",
       "[Default Applications]\nx-scheme-handler/a.b=o.desktop\n[A]\n[Default Applications]\ntext/html=b.desktop\n",

@@ -77,6 +77,7 @@ struct SecrecyTests {
     try tool.files.file(".azureauth/msal_\u{1B}[31m\u{202E}_cache.json", Sample.cache)
     let result = try tool.run(["adopt"], with: ["HOME": tool.files.path])
     #expect(result.standardOutput.contains("PLAINTEXT"))
+    #expect(result.standardOutput.contains("azureauth-file:\u{FFFD}[31m\u{FFFD} "))
     #expect(!result.standardOutput.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
   }
 

@@ -24,7 +24,10 @@ struct ShimTests {
     #expect(shims?.strings("path") == [other + "/az", own + "/azd"])
     #expect(shims?.strings("state") == ["other_program", "ok"])
     #expect(shims?.strings("found") == [first + "/az", own + "/azd"])
-    #expect(try shim().standardOutput.contains("\(own)/azd"))
+    let path = "\(first):\(other):\(own):/usr/bin:/bin"
+    let variables = ["HOME": tool.files.path, "PATH": path]
+    let screening = try tool.onTerminal(["shim"], columns: 250, with: variables) { _, _ in nil }
+    screening.exits(0, saying: "\(own)/azd", "\u{1B}[33mPATH finds", hiding: "\u{1B}[33mok")
   }
 
   @Test func `shim remove removes the stand-in`() throws {

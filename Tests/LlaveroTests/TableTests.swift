@@ -55,6 +55,7 @@ struct TableTests {
   @Test func `Colours are for terminals that want them`() throws {
     #expect(try tool.onTerminal("list").text.contains("\u{1B}[1mID"))
     #expect(try tool.onTerminal("list", with: ["NO_COLOR": ""]).text.contains("\u{1B}["))
+    try tool.onTerminal("list", "--groups", columns: 250).exits(0, hiding: "\u{1B}[33m0")
     for environment in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
       try tool.onTerminal("list", with: environment).exits(0, hiding: "\u{1B}")
     }
