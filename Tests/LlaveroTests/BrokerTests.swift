@@ -413,7 +413,7 @@ struct BrokerTests {
   @Test(
     .fault("bad answer"),
     arguments: [
-      ("dbus:broker socket connect: no such file", "systemctl enable --now himmelblaud"),
+      ("dbus:broker socket connect: could not start", "systemctl enable --now himmelblaud"),
       ("dbus:broker socket read timeout", "restart himmelblaud"),
       ("dbus:No interactive prompt available: DISPLAY", "dbus-update-activation-environment"),
       ("dbus:Cannot use the Secret portal", "xdg-desktop-portal"), ("empty", "journalctl"),

@@ -77,6 +77,7 @@ struct DiagnosticsTests {
     let variables: [String: String?] = ["HOME": home, "PATH": programs + ":/usr/local/bin:/usr/bin:/bin"]
     for (helper, name) in [
       ("!llavero git-credential --account a", "llavero git-credential"), ("store --file /x", "store"),
+      ("cache one hunter2", "cache one"),
       ("!f() { echo password=hunter2; }; f", "a shell script"), ("", "no credential helper"),
     ] {
       try tool.files.file("home/.gitconfig", helper.isEmpty ? "" : "[credential]\nhelper = \"\(helper)\"\n")

@@ -248,7 +248,7 @@ struct DoctorTests {
     let report = try await examine(damagedGroup()).exits(1)
     #expect(report.states("groups").sorted() == ["problem", "warning"])
     let text = report.text("groups")
-    #expect(text.contains(/has 2 items that cannot be read: .*\n.*: llavero doctor --fix\n/))
+    #expect(text.contains(/has 2 items that cannot be read: .*\nRemove them, .*: llavero doctor --fix\n/))
     #expect(text.contains("that only a later version can read"))
   }
 
@@ -274,6 +274,14 @@ struct DoctorTests {
       } == 2)
     // The checks after that one run.
     #expect(screening.lines.contains { $0.contains("No cache of another program") })
+    #expect(try await tool.items() == before)
+  }
+
+  @Test func `A signal ends the doctor at its question, and nothing is removed`() async throws {
+    let tool = try await damagedGroup()
+    let before = try await tool.items()
+    let end = try tool.onTerminal("doctor", "--fix", answering: ["\u{1}"]) { kill($0, SIGTERM) }
+    end.exits(128 + SIGTERM)
     #expect(try await tool.items() == before)
   }
 
@@ -353,11 +361,16 @@ struct DoctorTests {
 
   @Test func `A token cached in the future is a warning about the clock`() throws {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
-    try tool.load(Sample.cache(at: "4102444000"))
+    try tool.load(Sample.cache(at: "4102440000"))
+    let latest = Sample.accessToken(
+      "latest", Sample.bob, Sample.calendar, "X", at: "4102444000", expiresOn: Sample.future)
+    try tool.load([latest])
+    // One with nothing to report, before it.
+    try tool.run(["import", "-", "--group", "com.example.first"], input: Sample.alices).required()
     try examine(tool)
       .exits(0)
       .finds(
-        "clock", "warning", saying: "4 tokens cached in the future, at 2099-12-31T23:46:40Z", "timedatectl")
+        "clock", "warning", saying: "5 tokens cached in the future, at 2099-12-31T23:46:40Z", "timedatectl")
   }
 
   @Test(arguments: ["llavero", "llavero/group.lock"])

@@ -9,10 +9,6 @@ struct ExportTests {
     try tool.load()
   }
 
-  @Test func `The export is one cache with everything`() throws {
-    #expect(try tool.exported() == JSONValue(text: Sample.cache))
-  }
-
   @Test(.requirement("R14.3")) func `The private key of bound tokens is not exported, listed or imported`()
     async throws
   {

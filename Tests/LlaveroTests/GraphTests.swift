@@ -58,6 +58,15 @@ struct GraphTests {
       0, saying: "@odata.nextLink")
   }
 
+  @Test func `The values of a table stand in one column, and what is empty is left out`() throws {
+    for (name, width) in [("b", 18), (String(repeating: "x", count: 31), 30)] {
+      let body = #"{"a": "1", "e": [], "\#(name)": "2"}"#
+      lab.inject(LabFault(.graph, headers: ["Content-Type": "application/json"], body: body))
+      let lines = try tool.onTerminal("get", "/me").exits(0).lines
+      #expect(lines.count == 2 && lines.first == "a" + String(repeating: " ", count: width + 1) + "1")
+    }
+  }
+
   @Test func `Query parameters are encoded, and added to those of the path`() throws {
     try tool(
       "get", "/me?$expand=manager", "--query", "$search=\"a b+c&d=é\"", "--query", "x=", "--select", "id"
@@ -79,6 +88,8 @@ struct GraphTests {
     let lines = try tool.run(["get"] + people + ["--lines"]).exits(0).standardOutput.split(separator: "\n")
     #expect(try lines.map { try JSONValue(text: String($0)) } == array.arrayValue)
     #expect(try tool("get", "/me", "--all").exits(1).standardOutput.isEmpty)
+    let tables = try tool.onTerminal(["get"] + people) { _, _ in nil }.exits(0).text
+    #expect(tables.ranges(of: "\r\n\r\n").count == 44 && !tables.hasPrefix("\r\n"))
     // A page may be larger than a program's by default.
     let large = String(repeating: "x", count: 17 << 20)
     lab.inject(LabFault(.graph, body: #"{"value":[{"x":"\#(large)"}]}"#))
@@ -133,9 +144,10 @@ struct GraphTests {
     lab.clearFaults()
     lab.inject(LabFault(.graph, status: 401, body: "{}"))
     try tool("get", "/me").exits(3, saying: "llavero login")
-    let details = #"[{"code":"x","target":"mail","message":"Taken."},{"message":"Too long."}]"#
+    let more = (3...11).map { #",{"message":"m\#($0)"}"# }.joined()
+    let details = #"[{"code":"x","target":"mail","message":"Taken."},{"message":"Too long."}\#(more)]"#
     lab.inject(
       LabFault(.graph, status: 400, body: #"{"error":{"code":"c","message":"No.","details":\#(details)}}"#))
-    try tool("get", "/me").exits(1, saying: "No. (c): mail: Taken.; Too long.")
+    try tool("get", "/me").exits(1, saying: "No. (c): mail: Taken.; Too long.; m3", hiding: "m11")
   }
 }

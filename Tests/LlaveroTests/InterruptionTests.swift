@@ -52,7 +52,8 @@ struct InterruptionTests {
       _ = connection.readRequest()
     }
     let output = try Pipe()
-    let child = try tool.start(["doctor", "--json", "--from", "unix:\(server.path)"], output: output)
+    let child = try tool.start(
+      ["doctor", "--json", "--fix", "--from", "unix:\(server.path)"], output: output)
     defer { child.end() }
     try await eventually { isAsked.read(\.self) || child.hasEnded }
     child.signal(SIGINT)

@@ -54,6 +54,13 @@ struct KeyringProviderTests {
     #expect(lines.contains { $0.hasPrefix("warning") && $0.contains("before a program may read") })
   }
 
+  @Test func `Where a keyring prompts for every write, the doctor names the option that permits it`() throws {
+    let service = try FakeService(["SearchItems": none, "CreateItem": .creationPrompt])
+    try Tool(on: service.keyring).examine(["--allow-plain-session"]).exits(1)
+      .finds("probe", "problem", saying: "Permit it, for other commands with --unlock too: ")
+    #expect(!service.calls.contains("Prompt"))
+  }
+
   @Test(.fault("no display"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
   func `KWallet without a display makes --unlock exit with 5, with the reason`() throws {
     let tool = try Tool(on: PrivateKeyring(provider: .kwallet))

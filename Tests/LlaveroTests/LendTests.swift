@@ -79,7 +79,12 @@ struct LendTests {
   {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
       let lending = try LendingTool(tool, ["--scope", "User.Read"])
-      #expect(lending.errorLine().hasPrefix("Lending User.Read of \(Tool.alice) until "))
+      let first = lending.errorLine()
+      let end = try #require(
+        first.wholeMatch(of: #/Lending User.Read of alice@contoso.test until (.*Z)\./#)?.1)
+      // Eight hours; a test has twenty minutes.
+      let left = try Date(String(end), strategy: .iso8601).timeIntervalSinceNow
+      #expect((27_600.0...28_800).contains(left))
       #expect(lending.socket.hasPrefix(tool.keyring.directory + "/run/llavero/loan-"))
       let token = try await lending.curl("scope=User.Read")["access_token"]?.stringValue
       #expect(token == (try tool("token").standardOutput.trimmed))
@@ -324,6 +329,10 @@ struct LendTests {
   }
 
   @Test func `A socket of systemd is served and not removed`() throws {
+    for (count, option) in [(2, ""), (1, "--port 0"), (1, "--socket x")] {
+      let command = #"LISTEN_PID=$$ LISTEN_FDS=\#(count) exec "$0" lend --scope User.Read \#(option)"#
+      try tool.shell(command).exits(2, saying: "systemd has passed")
+    }
     let socket = tool.files.path + "/passed.sock"
     // It passes on no other variable.
     let variables = (Array(tool.environment().keys) + Child.sanitizing.keys).map { "--setenv=\($0)" }

@@ -56,8 +56,11 @@ struct OtherToolsTests {
       return Lab.current.requests(to: .token).map { $0.path.split(separator: "/").first.map(String.init) }
     }
     let server = Lab.current.authority().replacing("/common", with: "")
-    #expect(
-      try tenants("Bearer authorization_uri=\(server)/\(LabDirectory.fabrikam)") == [LabDirectory.fabrikam])
+    // Of two, the first.
+    let both = [LabDirectory.fabrikam, LabDirectory.contoso].map {
+      "Bearer authorization_uri=\(server)/\($0)"
+    }
+    #expect(try tenants(both.joined(separator: "\nwwwauth[]=")) == [LabDirectory.fabrikam])
     #expect(
       try tenants("Bearer authorization_uri=\"\(server)/\(LabDirectory.contoso)\", x=y") == [])
     for ignored in [
@@ -96,6 +99,8 @@ struct OtherToolsTests {
     .fault("git host"),
     arguments: [
       "protocol=https\nhost=github.com\n", "protocol=http\nhost=dev.azure.com\n",
+      // The last counts.
+      "protocol=https\nhost=dev.azure.com\nhost=github.com\n",
       "protocol=https\nhost=dev.azure.com.evil.example\n", "protocol=https\nhost=evilvisualstudio.com\n", "",
       "protocol=https\nhost=evil.example/.visualstudio.com\n",
       "protocol=https\nhost=evil.example#.visualstudio.com\n",

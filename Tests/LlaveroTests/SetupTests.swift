@@ -77,6 +77,8 @@ struct SetupTests {
     try setup("--store", "keyring", "--client", "c", "--tenant", "contoso.com").exits(0)
     try setup("--client", "d").exits(0)
     #expect(configuration == "[llavero]\nstore = keyring\nclient = d\ntenant = contoso.com\n")
+    let plan = try setup("--authority", other, "--dry-run", "--json").exits(0).json["settings"]?.arrayValue
+    #expect(plan?.last?["name"] == "tenant" && plan?.last?["written"] == .bool(true))
     try setup("--authority", other).exits(0, showing: "tenant removed (was contoso.com)")
     #expect(configuration == "[llavero]\nstore = keyring\nclient = d\nauthority = \(other)\n")
     let settings = try setup("--authority", other, "--tenant", "fabrikam.com", "--json").exits(0)
@@ -139,7 +141,8 @@ struct SetupTests {
 
   @Test func `With a keyring setup chooses it, and prints what it protects against`() throws {
     try setup("--client", "some-client").exits(
-      0, errors: "", showing: "What it does not protect against:\n  Your programs can get")
+      0, errors: "", showing: "The store works: ",
+      "What it does not protect against:\n  Your programs can get")
     #expect(configuration == "[llavero]\nstore = keyring\nclient = some-client\n")
   }
 
@@ -251,7 +254,9 @@ struct SetupTests {
   @Test(.fault("setup store"))
   func `A store that does not work is an error, and nothing is written`() throws {
     try setup("--store", "keyring", "--json", with: Self.noBus).exits(1, saying: "llavero setup")
-    #expect(configuration == nil)
+    // Before a key is made.
+    try setup("--store", "etcd+https://etcd.example.com:2379/x", "--etcd-user", "u").exits(2)
+    #expect(!FileManager.default.fileExists(atPath: tool.files.path + "/config"))
     // The store that is there has another key.
     #expect(try setup("--store", "file", "--client", "c").status == 0)
     let before = configuration

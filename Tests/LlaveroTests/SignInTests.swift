@@ -93,8 +93,10 @@ struct SignInTests {
   @Test func `A declined sign-in exits with 5`() throws {
     try tool.onDevice(["login", "--device-code"]) { try $0.declineDevice() }.exits(5, printing: "")
     lab.configure { $0.authorize = .deny }
-    #expect(try tool("login").status == 5)
+    try tool("login").exits(5, hiding: "the sign-in page of this network")
     #expect(try tool("status").status == 3)
+    lab.inject(LabFault(.deviceCode, status: 400, body: #"{"error":"invalid_request"}"#))
+    try tool("login", "--device-code", "--json").exits(1, code: "invalid_request")
   }
 
   @Test func `Signing out removes the account, and signing out twice exits with 0`() throws {
@@ -204,7 +206,7 @@ struct SignInTests {
     try Child.run(
       "/usr/bin/env", ["--ignore-signal=CHLD", Tool.path] + tool.inGroup(["login", "--json"]),
       environment: tool.environment(with: changes)
-    ).exits(1, saying: "browser_unavailable")
+    ).exits(1, saying: "browser_unavailable", "llavero login --no-browser")
   }
 
   @Test func `An account whose session has ended is shown, and is not signed in`() throws {

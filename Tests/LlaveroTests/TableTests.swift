@@ -46,6 +46,32 @@ struct TableTests {
     #expect(!text.contains("\u{1B}") && !text.contains("…"))
   }
 
+  /// For each width of the terminal the widths of the columns.
+  @Test(arguments: [
+    (154, [8, 27, 17, 30, 35, 27]), (81, [8, 12, 17, 9, 9, 16]), (59, [8, 6, 17, 6, 6, 6]),
+  ])
+  func `The column furthest above its least width is cut first`(_ width: Int, _ widths: [Int]) throws {
+    let tool = try Tool()
+    let (tenant, scope) = (String(repeating: "r", count: 30), String(repeating: "s", count: 27))
+    try tool.load([
+      Sample.account("u.t", "u@contoso.example"),
+      .accessToken(
+        "s", key: "s", of: "v.t", client: Sample.mail, realm: tenant, scopes: scope,
+        ["credential_type": "AccessToken_With_AuthScheme"]),
+    ])
+    func row(_ cells: [String]) -> String {
+      zip(cells, widths).map { cell, width -> String in
+        if cell.count > width { return String(cell.prefix(width - 1)) + "…" }
+        return cell + String(repeating: " ", count: width - cell.count)
+      }.joined(separator: "  ")
+    }
+    let lines = try tool.onTerminal("list", columns: width).exits(0).lines
+    let (header, token) = (try #require(lines.first), try #require(lines.last))
+    #expect(row(["ID", "TYPE", "ACCOUNT", "TENANT", "CLIENT", "SCOPES"]).hasPrefix(header), "\(lines)")
+    let cells = [String(token.prefix(8)), "AccessToken_With_AuthScheme", "v.t", tenant, Sample.mail, scope]
+    #expect(token == row(cells), "\(lines)")
+  }
+
   @Test func `A narrow terminal cuts cells, a wide one does not`() throws {
     #expect(!(try tool.onTerminal("list", columns: 250).text.contains("…")))
     #expect(try tool.onTerminal("list", columns: 80).text.contains("…"))

@@ -164,6 +164,8 @@ struct TokenTests {
       lab.inject(LabFault(.token, count: 2, status: status, body: "<html>Welcome</html>"))
       try expect(4, code, renewal + ["--scope", "Files.Read"])
     }
+    lab.inject(LabFault(.token, status: 403, body: "<html>Welcome</html>"))
+    try tool.run(renewal + ["--scope", "Files.Read"]).exits(4, saying: "the sign-in page of this network")
     try expect(4, "network", renewal, ["LLAVERO_CA_BUNDLE": "/etc/ssl/certs/ca-certificates.crt"])
 
     try lab.setCondition(.basicAction, of: "alice")
@@ -180,7 +182,7 @@ struct TokenTests {
   @Test func `A refused renewal reports the reason`() throws {
     try lab.setCondition(.basicAction, of: "alice")
     try tool("token", "--force-refresh").exits(
-      3, saying: "AADSTS50079", "A second factor is needed", "\"llavero login\"")
+      3, saying: "AADSTS50079", "A second factor is needed", "(basic_action)", "\"llavero login\"")
   }
 
   @Test(.fault("advised login"))
