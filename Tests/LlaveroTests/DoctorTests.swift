@@ -312,10 +312,6 @@ struct DoctorTests {
     #expect(try examine(tool, "--fix").exits(0).json["fixed"] == .array([]))
   }
 
-  @Test func `--yes without --fix is a usage error`() throws {
-    try Tool().run(["doctor", "--yes"]).exits(2, saying: "--fix")
-  }
-
   @Test func `An item of another program is not changed`() async throws {
     let tool = try Tool(on: PrivateKeyring(isActivatable: true))
     try tool.load()

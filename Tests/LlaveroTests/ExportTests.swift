@@ -86,8 +86,4 @@ struct ExportTests {
       .exits(0, printing: "1\n", errors: "")
     try tool.shell(#"trap "" PIPE; "$0" \#(command) --group "$GROUP" | true"#).exits(0, errors: "")
   }
-
-  @Test func `A full disk is an error`() throws {
-    try tool.shell(#""$0" export --group "$GROUP" >/dev/full"#).exits(1, saying: "No space left")
-  }
 }

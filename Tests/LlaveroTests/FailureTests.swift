@@ -79,7 +79,7 @@ struct FailureTests {
 
   @Test(arguments: [
     ["nonsense"], ["list", "--nonsense"], ["show"], ["import"], ["list", "--group", "no-dots"],
-    ["clear", "--account"], ["export", "a", "b"],
+    ["clear", "--account"], ["export", "a", "b"], ["doctor", "--yes"],
   ])
   func `Wrong usage has its own exit code`(_ arguments: [String]) throws {
     let tool = try Tool()

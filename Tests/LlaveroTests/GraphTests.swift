@@ -7,12 +7,6 @@ struct GraphTests {
 
   init() throws { tool = try Tool.signedIn() }
 
-  @Test func `get shows the selected properties`() throws {
-    let user = try tool.json("get", "/me", "--select", "displayName")
-    #expect(user["displayName"]?.stringValue?.isEmpty == false)
-    #expect(lab.requests(to: .graph).last?.query["$select"] == "displayName")
-  }
-
   @Test func `Entries of no_proxy that GLib refuses print nothing`() throws {
     let proxied = [
       "https_proxy": "http://127.0.0.1:\(ReservedPort.refusing.number)",

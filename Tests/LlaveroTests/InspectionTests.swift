@@ -165,16 +165,10 @@ struct InspectionTests {
   }
 
   @Test func `show aligns its values`() throws {
-    try tool.load()
-    let text = try tool("show", id(of: "AccessToken", ["User.Read", "Mail.Read"])).standardOutput
-    let fields = text.split(separator: "\n\n")[0].split(separator: "\n").dropFirst()
-    let starts = fields.compactMap { $0.firstMatch(of: /^  [a-z_]+ +/)?.0.count }
-    #expect(fields.count > 10)
-    #expect(Set(starts).count == 1)
-    // A name that is longer does not move the values of the others further.
+    // A longer name does not move the values of the others beyond 32 columns.
     try tool.load([.accessToken("a", key: "a", [String(repeating: "x", count: 40): "1"])])
-    let other = try tool("show", id(of: "AccessToken", ["A", "B"])).standardOutput
-    #expect(other.contains("\n  client_id" + String(repeating: " ", count: 25) + "c\n"), "\(other)")
+    let text = try tool("show", id(of: "AccessToken", ["A", "B"])).standardOutput
+    #expect(text.contains("\n  client_id" + String(repeating: " ", count: 25) + "c\n"), "\(text)")
   }
 
   @Test func `show requires an id of one record`() throws {

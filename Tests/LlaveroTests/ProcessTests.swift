@@ -243,7 +243,8 @@ struct ProcessTests {
     }
     try tool.shell(#"exec "$0" export --group "$GROUP" >&-"#)
       .exits(1, saying: "Standard output cannot be written")
-    try tool.shell(#"exec "$0" list --json --group "$GROUP" >/dev/full"#).exits(1, code: "unwritable")
+    try tool.shell(#"exec "$0" list --json --group "$GROUP" >/dev/full"#)
+      .exits(1, saying: "No space left", code: "unwritable")
     try tool.shell(#"exec "$0" import - --group "$GROUP" <&-"#)
       .exits(1, saying: "Standard input cannot be read")
   }

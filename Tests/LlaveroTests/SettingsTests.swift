@@ -80,10 +80,6 @@ struct SettingsTests {
     }
   }
 
-  @Test func `An invalid variable is named`() throws {
-    try list(nil, variable: "no group").exits(2, saying: "LLAVERO_GROUP")
-  }
-
   @Test(.fault("bad HOME"))
   func `Without a home directory there is no configuration, and no other harm`() throws {
     func run(_ home: String, _ command: String...) throws -> Child.Result {

@@ -48,7 +48,8 @@ struct TableTests {
 
   /// For each width of the terminal the widths of the columns.
   @Test(arguments: [
-    (154, [8, 27, 17, 30, 35, 27]), (81, [8, 12, 17, 9, 9, 16]), (59, [8, 6, 17, 6, 6, 6]),
+    (155, [8, 27, 17, 30, 36, 27]), (154, [8, 27, 17, 30, 35, 27]), (81, [8, 12, 17, 9, 9, 16]),
+    (59, [8, 6, 17, 6, 6, 6]),
   ])
   func `The column furthest above its least width is cut first`(_ width: Int, _ widths: [Int]) throws {
     let tool = try Tool()
@@ -70,12 +71,6 @@ struct TableTests {
     #expect(row(["ID", "TYPE", "ACCOUNT", "TENANT", "CLIENT", "SCOPES"]).hasPrefix(header), "\(lines)")
     let cells = [String(token.prefix(8)), "AccessToken_With_AuthScheme", "v.t", tenant, Sample.mail, scope]
     #expect(token == row(cells), "\(lines)")
-  }
-
-  @Test func `A narrow terminal cuts cells, a wide one does not`() throws {
-    #expect(!(try tool.onTerminal("list", columns: 250).text.contains("…")))
-    #expect(try tool.onTerminal("list", columns: 80).text.contains("…"))
-    #expect(try tool.onTerminal("list", columns: 120).text.contains("山田太郎@例え.example"))
   }
 
   @Test func `Colours are for terminals that want them`() throws {
