@@ -56,7 +56,8 @@ struct EarlyConnectionTests {
         try tool.run(["token"] + arguments).exits(0)
       }
       for arguments in [
-        ["--nonsense"], ["nonsense"], ["--output", "nonsense"], ["--min-validity", "long"], ["--account"],
+        ["--nonsense", "x"], ["nonsense"], ["--output", "nonsense"], ["--min-validity", "long"],
+        ["--account"],
         ["--json", "--output", "az"], ["--store", "nonsense"], ["--account", "--json"],
       ] {
         try tool.run(["token", "--client", Sample.mail] + arguments).exits(2)
