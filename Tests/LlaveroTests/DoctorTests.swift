@@ -582,7 +582,7 @@ struct DoctorTests {
       .finds("secret_service", "problem")
       .finds(
         "sources", "warning", "warning", "warning", "warning", saying: "\(lock) was left behind",
-        "llavero import azure-cli --dry-run")
+        "azure-cli: 1 refresh tokens have no account", "llavero import azure-cli --dry-run")
     #expect(!report.text("sources").contains("secret-"))
     // A process that reads the lock file keeps it.
     let descriptor = open(lock, O_RDONLY | O_CLOEXEC)

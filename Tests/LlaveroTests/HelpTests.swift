@@ -68,6 +68,10 @@ struct HelpTests {
     let setup = try help(of: ["setup"], columns: 57).joined(separator: "\n")
     let overview = "OVERVIEW: Choose store, key, client and tenant, try them,\nand write the configuration.\n"
     #expect(setup.hasPrefix(overview) && setup.contains("--tenant contoso.com\n    < /dev/null\n"))
+    // Texts stand two columns behind the longest label.
+    let rows = try help(of: ["logout"]).compactMap { $0.wholeMatch(of: /((  -.*?\S)  +)\S.*/)?.output }
+    let longest = rows.map { $0.2.count }.max() ?? 0
+    #expect(rows.count > 5 && rows.allSatisfy { $0.1.count == longest + 2 }, "\(rows)")
     let options = try tool.run(["help", "options"], with: ["COLUMNS": "60"]).exits(
       0, showing: "etcd+https://HOST:PORT,HOST:PORT/PREFIX")
     #expect(options.standardOutput.split(separator: "\n").allSatisfy { $0.count <= 60 })
