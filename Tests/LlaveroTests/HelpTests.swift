@@ -139,8 +139,10 @@ struct HelpTests {
     (["show"], "Missing expected argument '<id>'.", #"See "llavero show --help"."#),
     (
       ["token", "--output", "xml"],
-      "The value 'xml' is invalid for '--output <format>'. Please provide one of the following: "
-        + "bare, json, header, az, azd, exec-credential.",
+      """
+      The value 'xml' is invalid for '--output <format>'. Please provide one of the following: \
+      bare, json, header, az, azd, exec-credential.
+      """,
       "llavero token --help"
     ),
   ])
