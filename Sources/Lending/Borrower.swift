@@ -14,7 +14,7 @@ public struct Borrower: Sendable, Hashable {
   let identity: UInt64
 
   init(_ peer: SocketPeer?, _ user: PeerUser) {
-    let status = peer.flatMap { $0.process > 0 ? ProcessStatus($0.process) : nil }
+    let status = peer.flatMap { ProcessStatus($0.process) }
     (self.user, unknownUserReason) =
       switch user {
       case .user(let number): (number, nil)

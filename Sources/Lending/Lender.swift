@@ -84,7 +84,8 @@ public final class Lender: Sendable {
   private struct State {
     var isClosed = false
     var waiting: [CheckedContinuation<Void, Never>] = []
-    var requests: [Int32: Int] = [:]
+    /// The process of each request for a token that is worked on.
+    var requests: [Int32?] = []
   }
 
   /// Starts to lend tokens that `client` gets from its cache, or by renewing them. The loan's authority is asked, not the
@@ -134,7 +135,7 @@ public final class Lender: Sendable {
   }
 
   package init(
-    _ loan: Loan, at place: Place, isOpenToAnyUser: Bool = false, token: @escaping TokenSource,
+    _ loan: Loan, at place: Place, isOpenToAnyUser: Bool, token: @escaping TokenSource,
     asking question: PermissionHandler? = nil, log: @escaping @Sendable (LendingEvent) -> Void = { _ in },
     now: @escaping @Sendable () -> Date, uptime: @escaping @Sendable () -> Duration,
     renewalTimeout: Duration = Lender.renewalTimeout
@@ -221,7 +222,7 @@ public final class Lender: Sendable {
     case .loan: reply(exchange, borrower, .success(loan.response))
     case .token(let query):
       guard begin(borrower) else {
-        let refusal = LoanRefusal(.temporarilyUnavailable, 503, "Too many requests of this program at once.")
+        let refusal = LoanRefusal(.temporarilyUnavailable, "Too many requests of this program at once.")
         return reply(exchange, borrower, .failure(refusal))
       }
       // It ends with the lender, not with the connection: a renewal must not be left half done.
@@ -237,16 +238,17 @@ public final class Lender: Sendable {
 
   private func begin(_ borrower: Borrower) -> Bool {
     state.withLock { state in
-      guard state.requests[borrower.process ?? 0, default: 0] < Self.maximumRequests else { return false }
-      state.requests[borrower.process ?? 0, default: 0] += 1
+      guard state.requests.count(where: { $0 == borrower.process }) < Self.maximumRequests else {
+        return false
+      }
+      state.requests.append(borrower.process)
       return true
     }
   }
 
   private func end(_ borrower: Borrower) {
     state.withLock { state in
-      state.requests[borrower.process ?? 0]? -= 1
-      if state.requests[borrower.process ?? 0] == 0 { state.requests[borrower.process ?? 0] = nil }
+      if let index = state.requests.firstIndex(of: borrower.process) { state.requests.remove(at: index) }
     }
   }
 
@@ -259,11 +261,11 @@ public final class Lender: Sendable {
   private func token(for query: TokenQuery, _ borrower: Borrower) async throws(LoanRefusal) -> JSONObject {
     if let permissions {
       guard let isAllowed = await permissions.allows(borrower, query.scopes) else {
-        throw LoanRefusal(.temporarilyUnavailable, 503, "Too many programs wait for permission.")
+        throw LoanRefusal(.temporarilyUnavailable, "Too many programs wait for permission.")
       }
       guard isAllowed else {
         let reason = borrower.unknownUserReason.map { " Your user is unknown to the lender: \($0)." } ?? ""
-        throw LoanRefusal(.accessDenied, 403, "Permission was not given.\(reason)")
+        throw LoanRefusal(.accessDenied, "Permission was not given.\(reason)")
       }
     }
     let result = try await tokens.token(for: query)
@@ -274,7 +276,7 @@ public final class Lender: Sendable {
   private func lent(_ result: AuthenticationResult, _ scopes: [String]) throws(LoanRefusal) -> JSONObject {
     guard let end = result.expiresOn, !result.accessToken.isEmpty,
       result.account.homeAccountID.normalized == loan.account.homeAccountID.normalized
-    else { throw LoanRefusal(.serverError, 500, "The lender got no token that it can lend.") }
+    else { throw LoanRefusal(.serverError, "The lender got no token that it can lend.") }
     var members: JSONObject = [
       "access_token": .string(result.accessToken), "token_type": .string(result.tokenType),
       "expires_on": .string("\(Int64(end.timeIntervalSince1970))"), "client_id": .string(loan.clientID),
@@ -305,10 +307,11 @@ public final class Lender: Sendable {
         // Texts and a number can be written always.
         body: (try? JSONWriter.bytes(of: .object(members), within: .response)) ?? []), sent: sent)
     // Nothing of the request: it may hold anything, a token among it.
-    let known = [LoanProtocol.tokenPath, LoanProtocol.loanPath].first { $0 == exchange.request.path }
+    let path = exchange.request.path
     log(
       LendingEvent(
-        date: clock.date, path: known, scopes: scopes, status: status, error: refusal?.code.rawValue,
+        date: clock.date, path: LoanProtocol.paths.contains(path) ? path : nil, scopes: scopes,
+        status: status, error: refusal?.code.rawValue,
         reason: refusal?.description, borrower: borrower))
   }
 }

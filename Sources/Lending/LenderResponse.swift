@@ -42,13 +42,13 @@ struct LenderResponse {
     let token = BrokerToken(
       accessToken: accessToken, expiresOn: end,
       grantedScopes: Optional(try text("scope").printable()).nonBlank, account: account)
-    return (token, try optionalText("tenant_id")?.printable(limit: 200))
+    return (token, try optionalText("tenant_id")?.printable())
   }
 
   static func refusal(in response: HTTPTransportResponse) -> IdentityError {
     let status = response.head.status.code
     guard let members = try? LenderResponse(response.body), let word = try? members.text("error"),
-      let reason = try? members.text("error_description").printable(limit: 500)
+      let reason = try? members.text("error_description").printable()
     else {
       return .lenderFailed("it responded with the status \(status) and no reason")
     }
@@ -64,7 +64,7 @@ struct LenderResponse {
     case .accessDenied: error = IdentityError(.authorizationFailed, reason)
     case .invalidRequest, .invalidClient, .shortLived, .serverError, nil: error = .lenderFailed(reason)
     }
-    error.oauthError = word.printable(limit: 200)
+    error.oauthError = word.printable()
     error.httpStatus = status
     if let pause = response.head.headerFields[.retryAfter] { error.httpHeaders["Retry-After"] = pause }
     return error
@@ -95,23 +95,23 @@ struct LenderResponse {
   /// Seconds since 1970 in decimal digits, before the year 10000.
   func date(_ name: String) throws(IdentityError) -> Date {
     let digits = try text(name)
-    guard !digits.isEmpty, digits.utf8.count <= 12, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-      let seconds = Double(digits), seconds < 253_402_300_800
+    guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Double(digits),
+      seconds < 253_402_300_800
     else { throw .lenderFailed("its response has an invalid \(name)") }
     return Date(timeIntervalSince1970: seconds)
   }
 
   func account(environment: String, source: String) throws(IdentityError) -> Account {
     let id = try text("home_account_id")
-    guard Optional(id).nonBlank != nil, id == id.printable(limit: 500) else {
+    guard Optional(id).nonBlank != nil, id == id.printable() else {
       throw .lenderFailed("its response names no valid account")
     }
     let (userID, home) = (
       id.lowercased().split(separator: ".").first.map(String.init), Tenant.home(of: id.lowercased())
     )
-    let username = try optionalText("username")?.printable(limit: 500)
-    let environment = environment.printable(limit: 300).lowercased()
-    let profile = try optionalText("tenant_id")?.printable(limit: 200).lowercased()
+    let username = try optionalText("username")?.printable()
+    let environment = environment.printable().lowercased()
+    let profile = try optionalText("tenant_id")?.printable().lowercased()
     let profiles = profile.map { tenant in
       TenantProfile(
         tenantID: tenant, localAccountID: tenant == home ? userID : nil, username: username, name: nil,

@@ -23,11 +23,11 @@ struct LendingRules: Sendable {
   func verdict(_ request: ListenerRequest, _ peer: SocketPeer?) -> Verdict {
     do throws(LoanRefusal) {
       try checkSender(request, peer)
-      guard [LoanProtocol.loanPath, LoanProtocol.tokenPath].contains(request.path) else {
-        throw LoanRefusal(.invalidRequest, 404, "Path not found: expected /token or /loan.")
+      guard LoanProtocol.paths.contains(request.path) else {
+        throw LoanRefusal(.invalidRequest, "Path not found: expected /token or /loan.", statusCode: 404)
       }
       guard request.method == "GET" else {
-        throw LoanRefusal(.invalidRequest, 405, "Invalid method: expected GET.")
+        throw LoanRefusal(.invalidRequest, "Invalid method: expected GET.", statusCode: 405)
       }
       return request.path == LoanProtocol.loanPath ? .loan : .token(try tokenQuery(request.query ?? ""))
     } catch {
@@ -37,74 +37,74 @@ struct LendingRules: Sendable {
 
   private func checkSender(_ request: ListenerRequest, _ peer: SocketPeer?) throws(LoanRefusal) {
     if let peer, !peer.isOwn, !isOpenToAnyUser {
-      throw LoanRefusal(.accessDenied, 403, "The loan is for another user of this machine.")
+      throw LoanRefusal(.accessDenied, "The loan is for another user of this machine.")
     }
     guard request.isForLoopback(port: port) else {
-      throw LoanRefusal(.accessDenied, 403, "Invalid host in the request.")
+      throw LoanRefusal(.accessDenied, "Invalid host in the request.")
     }
     guard !request.fields.keys.contains(where: { $0 == "origin" || $0.hasPrefix("sec-fetch-") }) else {
-      throw LoanRefusal(.accessDenied, 403, "Web pages may not borrow tokens.")
+      throw LoanRefusal(.accessDenied, "Web pages may not borrow tokens.")
     }
     if request.headerSize > ListenerRequest.maximumHeaderSize {
-      throw LoanRefusal(.invalidRequest, 431, "The request is too large.")
+      throw LoanRefusal(.invalidRequest, "The request is too large.", statusCode: 431)
     }
     guard let secret else { return }
     let given = request.fields[LoanProtocol.secretHeader.lowercased()] ?? ""
     guard isEqualInConstantTime(given, secret) else {
-      throw LoanRefusal(.invalidClient, 401, "\(LoanProtocol.secretHeader) is missing or wrong.")
+      throw LoanRefusal(.invalidClient, "\(LoanProtocol.secretHeader) is missing or wrong.")
     }
   }
 
   private func tokenQuery(_ query: String) throws(LoanRefusal) -> TokenQuery {
     let values = try parameters(query)
-    func value(_ name: LoanProtocol.Parameter) -> String? { values[name]?.first }
-    guard value(.apiVersion) == LoanProtocol.apiVersion else {
-      throw .invalid("api-version must be \(LoanProtocol.apiVersion).")
+    guard values[.apiVersion] == LoanProtocol.apiVersion else {
+      throw LoanRefusal(.invalidRequest, "api-version must be \(LoanProtocol.apiVersion).")
     }
     let requested: [String]
-    switch (value(.resource), values[.scope]) {
+    switch (values[.resource], values[.scope]) {
     case (let resource?, nil): requested = [resource + "/.default"]
-    case (nil, let texts?): requested = texts.flatMap(ScopeSet.list)
-    default: throw .invalid("Invalid request: expected a resource or scopes, not both.")
+    case (nil, let text?): requested = ScopeSet.list(text)
+    default: throw LoanRefusal(.invalidRequest, "Invalid request: expected a resource or scopes, not both.")
     }
     guard let scopes = loan.scopes(for: requested) else {
       let lent = loan.scopes.map { $0.joined(separator: " ") }.joined(separator: "; ")
-      throw LoanRefusal(.invalidScope, 403, "Scope not offered by the lender. Offered: \(lent).")
+      throw LoanRefusal(.invalidScope, "Scope not offered by the lender. Offered: \(lent).")
     }
     var query = TokenQuery(scopes: scopes)
-    if let identity = value(.clientID), !loan.matches(identity) {
-      throw LoanRefusal(.unauthorizedClient, 403, "client_id is not the client or account of this loan.")
+    if let identity = values[.clientID], !loan.matches(identity) {
+      throw LoanRefusal(.unauthorizedClient, "client_id is not the client or account of this loan.")
     }
-    if let seconds = value(.minimumValidity) {
+    if let seconds = values[.minimumValidity] {
       guard seconds.utf8.count <= 6, let number = UInt32(seconds) else {
-        throw .invalid("min_validity must be a number of seconds of at most six digits.")
+        throw LoanRefusal(.invalidRequest, "min_validity must be a number of seconds of at most six digits.")
       }
       query.minimumValidity = Double(number)
     }
-    if let hash = value(.refusedToken) {
+    if let hash = values[.refusedToken] {
       guard hash.utf8.count == 64, hash.allSatisfy(\.isHexDigit) else {
-        throw .invalid("\(LoanProtocol.Parameter.refusedToken.rawValue) must be 64 hexadecimal digits.")
+        throw LoanRefusal(
+          .invalidRequest, "\(LoanProtocol.Parameter.refusedToken.rawValue) must be 64 hexadecimal digits.")
       }
       query.refusedHash = hash.lowercased()
     }
     return query
   }
 
-  /// An unknown parameter is refused: the borrower might assume that it had an effect.
-  private func parameters(_ query: String) throws(LoanRefusal) -> [LoanProtocol.Parameter: [String]] {
-    var values: [LoanProtocol.Parameter: [String]] = [:]
+  /// An unknown parameter is refused: the borrower might assume that it had an effect. Several scopes are joined.
+  private func parameters(_ query: String) throws(LoanRefusal) -> [LoanProtocol.Parameter: String] {
+    var values: [LoanProtocol.Parameter: String] = [:]
     for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = FormEncoding.decodeOne(parts[0]), parts.count == 2,
         let value = FormEncoding.decodeOne(parts[1]), !value.isEmpty
-      else { throw .invalid("Invalid query: expected name=value pairs in UTF-8.") }
+      else { throw LoanRefusal(.invalidRequest, "Invalid query: expected name=value pairs in UTF-8.") }
       guard let parameter = LoanProtocol.Parameter(rawValue: name) else {
-        throw .invalid("Unknown parameter in the query.")
+        throw LoanRefusal(.invalidRequest, "Unknown parameter in the query.")
       }
       guard values[parameter] == nil || parameter == .scope else {
-        throw .invalid("The parameter \(name) occurs twice.")
+        throw LoanRefusal(.invalidRequest, "The parameter \(name) occurs twice.")
       }
-      values[parameter, default: []].append(value)
+      values[parameter] = [values[parameter], value].compactMap(\.self).joined(separator: " ")
     }
     return values
   }

@@ -63,13 +63,13 @@ public struct Loan: Sendable, Hashable {
       let authority = try? kind.map({ try Authority(url: url, kind: $0) }) ?? Authority(url: url)
     else { throw .lenderFailed("its response names no valid authority") }
     clientID = try response.text("client_id")
-    guard Optional(clientID).nonBlank != nil, clientID == clientID.printable(limit: 200) else {
+    guard Optional(clientID).nonBlank != nil, clientID == clientID.printable() else {
       throw .lenderFailed("its response names no valid client")
     }
     self.authority = authority
     end = try response.date("expires_on")
     scopes = try response.texts("scopes").map { ScopeSet.list($0.printable()) }
-    tenantID = try response.optionalText("tenant_id")?.printable(limit: 200)
+    tenantID = try response.optionalText("tenant_id")?.printable()
     account = try response.account(environment: try response.text("environment"), source: source)
   }
 

@@ -8,6 +8,7 @@ enum LoanProtocol {
   static let tokenPath = "/token"
   /// Gives the terms of the loan, without a token.
   static let loanPath = "/loan"
+  static let paths = [tokenPath, loanPath]
   /// The version of App Service's protocol. Every request for a token names it.
   static let apiVersion = "2019-08-01"
   /// Has the secret that a lender on a port demands. One on a socket demands none.
@@ -58,21 +59,30 @@ struct LoanRefusal: Sendable, Equatable, Error {
     case temporarilyUnavailable = "temporarily_unavailable"
     /// The lender failed: 500.
     case serverError = "server_error"
+
+    fileprivate var statusCode: Int {
+      switch self {
+      case .invalidRequest, .interactionRequired, .shortLived: 400
+      case .invalidClient: 401
+      case .unauthorizedClient, .invalidScope, .accessDenied: 403
+      case .serverError: 500
+      case .temporarilyUnavailable: 503
+      }
+    }
   }
 
   let code: Code
   let statusCode: Int
   let description: String
 
-  init(_ code: Code, _ statusCode: Int, _ description: String) {
+  /// Makes a refusal, by default with its code's status.
+  init(_ code: Code, _ description: String, statusCode: Int? = nil) {
     self.code = code
-    self.statusCode = statusCode
+    self.statusCode = statusCode ?? code.statusCode
     self.description = description
   }
 
-  static func invalid(_ description: String) -> LoanRefusal { LoanRefusal(.invalidRequest, 400, description) }
-
-  static let ended = LoanRefusal(.accessDenied, 403, "The loan has ended.")
+  static let ended = LoanRefusal(.accessDenied, "The loan has ended.")
 
   /// The description stands there twice: clients of managed identities show `message` alone.
   var response: JSONObject {

@@ -110,9 +110,11 @@ final class LoanSocket: Sendable {
       let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard directory >= 0 else { continue }
       defer { close(directory) }
-      let hasSocket = faccessat(directory, "loan.sock", F_OK, 0) == 0
-      guard hasSocket, (try? removeAbandoned("loan.sock", in: directory, path)) != nil else { continue }
-      rmdir(path)
+      if faccessat(directory, "loan.sock", F_OK, 0) == 0,
+        (try? removeAbandoned("loan.sock", in: directory, path)) != nil
+      {
+        rmdir(path)
+      }
     }
   }
 

@@ -50,7 +50,7 @@ final class LoanTokens: Sendable {
       throw LoanRefusal(error)
     }
     guard isValid(result, for: query.minimumValidity) else {
-      throw LoanRefusal(.shortLived, 400, "The lender has no token that is valid for that long.")
+      throw LoanRefusal(.shortLived, "The lender has no token that is valid for that long.")
     }
     return result
   }
@@ -143,16 +143,16 @@ extension IdentityError {
 extension LoanRefusal {
   /// Translates a failure of the sign-in layer for a borrower, without texts that may contain personal data.
   init(_ error: IdentityError) {
-    let temporary = LoanRefusal(.temporarilyUnavailable, 503, "The token cannot be renewed at present.")
-    let failure = LoanRefusal(.serverError, 500, "The lender failed: \(error.code.rawValue).")
-    let signIn = LoanRefusal(.interactionRequired, 400, "Sign-in required where the token is lent.")
+    let temporary = LoanRefusal(.temporarilyUnavailable, "The token cannot be renewed at present.")
+    let failure = LoanRefusal(.serverError, "The lender failed: \(error.code.rawValue).")
+    let signIn = LoanRefusal(.interactionRequired, "Sign-in required where the token is lent.")
     if let cacheError = error.cacheError {
       self =
         switch cacheError.code {
         case .signedOut: signIn
-        case .locked: LoanRefusal(.interactionRequired, 400, "The store is locked where the token is lent.")
+        case .locked: LoanRefusal(.interactionRequired, "The store is locked where the token is lent.")
         case .unavailable, .timedOut:
-          LoanRefusal(.temporarilyUnavailable, 503, "The store cannot be read at present.")
+          LoanRefusal(.temporarilyUnavailable, "The store cannot be read at present.")
         case .invalidGroup, .invalidResponse, .damaged, .newerVersion, .wrongKey, .rolledBack, .tooLarge,
           .promptDismissed, .cancelled, .refused:
           failure

@@ -132,7 +132,8 @@ struct LenderTests {
   }
 
   @Test(
-    .fault("second account"), arguments: ["bob%40contoso.test", "c0000000-0000-4000-8000-000000000002", "x"])
+    .fault("second account"),
+    arguments: ["bob%40contoso.test", "c0000000-0000-4000-8000-000000000002", "x", "x=y"])
   func `A second account, and another client, are refused`(_ identity: String) async throws {
     let lender = try TestLender()
     try await lender.expectRefusal(
@@ -159,8 +160,8 @@ struct LenderTests {
     prefix + "scope=User.Read&mi_res_id=x", prefix + "scope=User.Read&client_id=",
     prefix + "scope=User.Read&api-version=2019-08-01", prefix + "scope=%ff",
     prefix + "scope=User.Read&min_validity=-1", prefix + "scope=User.Read&min_validity=1e9",
-    prefix + "scope=User.Read&min_validity=99999999", prefix + "scope=User.Read&token_sha256_to_refresh=abc",
-    prefix + "=",
+    prefix + "scope=User.Read&min_validity=1000000", prefix + "scope=User.Read&token_sha256_to_refresh=abc",
+    prefix + "scope=User.Read&token_sha256_to_refresh=g" + String(repeating: "0", count: 63), prefix + "=",
   ])
   func `An invalid request is refused`(_ target: String) async throws {
     let lender = try TestLender()
@@ -302,12 +303,12 @@ struct LenderTests {
 
   @Test func `A token that expires too soon is renewed, or refused as short-lived`() async throws {
     let lender = try TestLender { (call, _) throws(IdentityError) in
-      result(call.scopes, call.isForced ? "long" : "short", lasting: call.isForced ? 3600 : 400)
+      result(call.scopes, call.isForced ? "long" : "short", lasting: call.isForced ? 3600 : 200)
     }
-    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=300").accessToken() == "short")
+    #expect(try await lender.send(prefix + "scope=User.Read&min_validity=100").accessToken() == "short")
     #expect(try await lender.send(prefix + "scope=User.Read&min_validity=900").accessToken() == "long")
     lender.pass(.seconds(61))
-    let answer = await lender.send(prefix + "scope=User.Read&min_validity=86400")
+    let answer = await lender.send(prefix + "scope=User.Read&min_validity=999999")
     #expect(answer.status == 400)
     #expect(try answer.refusal() == .shortLived)
   }
@@ -345,6 +346,8 @@ struct LenderTests {
       call.isForced ? result(renewed, "new", source: .network) : result(cached, "cached", source: .cache)
     }
     for token in lent { #expect(try await lender.send().accessToken() == token) }
+    lender.pass(.seconds(61))
+    #expect(try await lender.send().accessToken() == lent.last)
     #expect(lender.calls.filter(\.isForced).count == 1)
   }
 
@@ -408,8 +411,8 @@ struct LenderTests {
       let lender = try TestLender(duration: .seconds(60))
       _ = try await lender.send().token()
       // The clock advances, or was put back while the time passed.
-      if isSuspended { lender.time.change { $0.uptime = .seconds(61) } }
-      lender.time.change { $0.wall = isSuspended ? .seconds(-9999) : .seconds(61) }
+      if isSuspended { lender.time.change { $0.uptime = .seconds(60) } }
+      lender.time.change { $0.wall = isSuspended ? .seconds(-9999) : .seconds(60) }
       let answer = await lender.send()
       #expect(try answer.refusal() == .accessDenied)
       await lender.lender.run()
@@ -457,6 +460,7 @@ struct LenderTests {
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(7 * 86400 + 1)])
   func `A loan lasts for a week at most`(_ duration: Duration) {
     #expect(throws: IdentityError.self) { try TestLender.loan(lasting: duration) }
+    #expect(throws: Never.self) { try TestLender.loan(lasting: Loan.longestDuration) }
   }
 
   @Test func `Each request is reported with its borrower`() async throws {
@@ -490,6 +494,25 @@ struct LenderTests {
       #expect(await permissions.allows(Borrower(nil, .gone), ["User.Read"]) == true)
     }
     #expect(permissions.state.withLock { $0.decisions.count } == 0)
+  }
+
+  @Test func `Sixteen borrowers wait for the user at most`() async throws {
+    let gate = Gate()
+    let permissions = Permissions { _, _ in
+      await gate.wait()
+      return true
+    }
+    let refused = Watched(0)
+    async let decisions = atOnce(0..<17) { _ in
+      let decision = await permissions.allows(Borrower(nil, .gone), ["User.Read"])
+      if decision == nil { refused.change { $0 += 1 } }
+      return decision
+    }
+    try await eventually { permissions.state.withLock { $0.waiting } + refused.read(\.self) == 17 }
+    #expect(refused.read(\.self) == 1)
+    gate.open()
+    let allowed = try await decisions.count { $0 == true }
+    #expect(allowed == 16)
   }
 
   @Test func `The user is asked once for each program`() async throws {

@@ -87,6 +87,8 @@ struct LoanBrokerTests {
     #expect(terms.clientID == LentThings.client && terms.tenantID == LentThings.tenant)
     #expect(terms.authority.description == "https://login.microsoftonline.com/\(LentThings.tenant)")
     #expect(terms.end == Date(timeIntervalSince1970: 4_102_444_800))
+    let profile = terms.account.tenantProfiles.first
+    #expect(profile?.localAccountID == "a11ce000-0000-4000-8000-000000000001")
     #expect(try await loan.lender.isAvailable())
     #expect(
       try await !loan.lender.supportsInteractiveSignIn(clientID: LentThings.client, correlationID: UUID()))
@@ -169,7 +171,23 @@ struct LoanBrokerTests {
     }
     #expect(
       error?.mustBeResolvedByLender == true && error?.advice?.contains("where the tokens are lent") == true)
+    var request = Self.request
+    request.claims = String(claims.dropLast())
+    await expectError(.interactionRequired) { try await loan.lender.tokenSilently(request) }
     #expect(loan.tokenRequests.isEmpty)
+  }
+
+  private static let request = BrokerRequest(
+    clientID: LentThings.client, authority: .default, scopes: ["User.Read"], correlationID: UUID())
+
+  @Test func `A token that ends now has expired`() throws {
+    let end = Date(timeIntervalSince1970: 1_000_000_000)
+    let response = try LenderResponse(Data(LentThings.token(["expires_on": "1000000000"]).utf8))
+    let token = try response.token(for: Self.request, source: "loan", at: end - 1).0
+    #expect(token.expiresOn == end)
+    #expect(throws: IdentityError(.brokerFailed, "")) {
+      try response.token(for: Self.request, source: "loan", at: end)
+    }
   }
 
   @Test(.fault("demands more"))
@@ -231,6 +249,7 @@ struct LoanBrokerTests {
     Named("an id of two lines", LentThings.token(["home_account_id": "a\nb"])),
     Named("expired", LentThings.token(["expires_on": "1000000000"])),
     Named("no expiry", LentThings.token(["expires_on": ""])),
+    Named("the year 10000", LentThings.token(["expires_on": "253402300800"])),
     Named("a negative expiry", LentThings.token(["expires_on": "-1"])),
     Named("an expiry in the far future", LentThings.token(["expires_on": "999999999999"])),
     Named("a huge expiry", LentThings.token(["expires_on": .string(String(repeating: "9", count: 400))])),
@@ -307,7 +326,8 @@ struct LoanBrokerTests {
     try directory.file("file")
     for name in ["left", "file", "none"] {
       let lender = LoanBroker(transport: try SoupHTTPTransport(unixSocket: "\(directory.path)/\(name)"))
-      await expectError(.noBroker) { try await lender.terms() }
+      let error = await expectError(.noBroker) { try await lender.terms() }
+      #expect(error?.isLenderGone == true)
       #expect(try await !lender.isAvailable())
     }
   }

@@ -21,6 +21,16 @@ struct SocketTests {
       #expect(mode(of: lender.directory.path + "/loan.sock") == expected)
       _ = try await lender.send().token()
     }
+    let (directory, loan) = (try TemporaryDirectory(), try TestLender.loan(lasting: .seconds(3600)))
+    let client = PublicClient(
+      configuration: ClientConfiguration(clientID: TestLender.client),
+      cache: TokenCacheAccessor(store: InMemoryStore()))
+    let lenders = [
+      try Lender(loan, at: .socket(path: directory.path + "/client"), client: client),
+      try Lender(loan, at: .socket(path: directory.path + "/source")) { _, _ in nil },
+    ]
+    for name in ["client", "source"] { #expect(mode(of: "\(directory.path)/\(name)") == 0o600) }
+    withExtendedLifetime(lenders) {}
   }
 
   @Test(.fault("foreign user"), .enabled(if: OtherUser.command != nil, "needs another user"))
@@ -139,8 +149,12 @@ struct SocketTests {
 
   @Test func `A path that is too long is refused`() throws {
     let directory = try TemporaryDirectory()
-    let path = directory.path + "/" + String(repeating: "x", count: 108)
-    #expect(throws: LendingError.pathTooLong(path: path)) { try TestLender(at: .socket(path: path)) }
+    let name = String(repeating: "x", count: longestSocketPath - directory.path.utf8.count - 1)
+    let path = "\(directory.path)/\(name)"
+    _ = try TestLender(at: .socket(path: path))
+    #expect(throws: LendingError.pathTooLong(path: path + "x")) {
+      try TestLender(at: .socket(path: path + "x"))
+    }
     #expect(throws: LendingError.self) {
       try TestLender(at: .socket(path: directory.path + "/none/loan.sock"))
     }
@@ -242,6 +256,35 @@ struct SocketTests {
       #expect(try answer.refusal() == .temporarilyUnavailable)
     }
     #expect(answers.contains { $0.status == 200 })
+  }
+
+  @Test(arguments: LenderTests.places)
+  func `A program has 64 requests at once at most, and others later`(_ place: Named<Lender.Place?>)
+    async throws
+  {
+    let (end, started) = (AsyncStream.makeStream(of: Never.self), AsyncStream.makeStream(of: Void.self))
+    let lender = try TestLender(at: place.value) { (call, number) throws(IdentityError) in
+      started.continuation.yield()
+      if number <= 64 { for await _ in end.stream {} }
+      return result(call.scopes, "token-\(number)")
+    }
+    async let answers = atOnce(0..<64) { _ in await lender.send() }
+    for await _ in started.stream.prefix(64) {}
+    let refused = await lender.send()
+    end.continuation.finish()
+    #expect(try refused.refusal() == .temporarilyUnavailable)
+    for answer in try await answers { _ = try answer.token() }
+    _ = try await lender.send().token()
+  }
+
+  /// In bytes, with four for each field beside its name and value.
+  @Test(arguments: [(16 << 10, 200), (16 << 10 + 1, 431)])
+  func `A request may have 16 KiB of header fields`(_ size: Int, _ status: Int) async throws {
+    let lender = try TestLender()
+    let query = "api-version=2019-08-01&scope=User.Read"
+    let rest = "/token\(query)hostlocalhostx".utf8.count + 8
+    let field = "X: " + String(repeating: "x", count: size - rest)
+    #expect(await lender.send("/token?" + query, fields: [field]).status == status)
   }
 
   @Test(.fault("bad request")) func `A long body is discarded`() async throws {

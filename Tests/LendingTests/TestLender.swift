@@ -24,7 +24,8 @@ final class TestLender: Sendable {
   let lender: Lender
   /// What has happened.
   private let log = Watched((calls: [Call](), events: [LendingEvent]()))
-  private let start = Date()
+  /// In whole seconds, so that no time is rounded.
+  private let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
   /// How far the clocks are from the start.
   let time = Watched((uptime: Duration.zero, wall: Duration.zero))
 
