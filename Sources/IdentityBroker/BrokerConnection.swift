@@ -132,8 +132,8 @@ extension IdentityError {
       self = .brokerFailed("it ended, or did not respond to \(method)")
     case .some(let name):
       let text = error.message.withoutTokens.printable(limit: 500)
-      self = .brokerFailed("\(method) ended with \(name.printable(limit: 200)), \"\(text)\"")
-      if !Self.outages.contains(where: name.hasPrefix) { brokerStatus = 0 }
+      let reason = "\(method) ended with \(name.printable(limit: 200)), \"\(text)\""
+      self = Self.outages.contains(where: name.hasPrefix) ? .brokerFailed(reason) : .brokerRefused(reason)
     case nil where error.isIO(G_IO_ERROR_INVALID_ARGUMENT):
       // GDBus: the reply is not of the type that was asked for.
       self = .brokerFailed("its response to \(method) has the wrong type")

@@ -32,7 +32,7 @@ struct BrokerRefusal {
     subError =
       response?.text("subError") ?? diagnostics?.text("oauth2_sub_error_code")
       ?? context?.quoted(after: "suberror: '")
-    version = fields["telemetry"]?.objectValue?.text("broker_version")?.printable(limit: 50)
+    version = fields["telemetry"]?.objectValue?.text("broker_version")?.printable()
   }
 
   private enum Status: Int {
@@ -98,7 +98,7 @@ struct BrokerRefusal {
   /// What the server said, by its own words where the broker hands them on.
   private func refused(_ otherwise: String, _ code: IdentityError.Code) -> IdentityError {
     var error = IdentityError(
-      refusal: oauthError?.printable(limit: 200) ?? otherwise, subError: subError?.printable(limit: 200),
+      refusal: oauthError?.printable() ?? otherwise, subError: subError?.printable(),
       description: context, codes: context?.stsErrorCodes ?? [])
     error.code = code
     error.message =

@@ -9,7 +9,7 @@ enum BrokerResponse {
   static func version(in text: String) throws(IdentityError) -> String {
     let fields = try members(in: text)
     switch fields["linuxBrokerVersion"] {
-    case .string(let version) where !version.isEmpty: return version.printable(limit: 50)
+    case .string(let version) where !version.isEmpty: return version.printable()
     case .some(let value) where value.numberValue != nil: return "\(value.numberValue ?? 0)"
     default: throw .brokerFailed("its response has no version")
     }
@@ -60,8 +60,8 @@ enum BrokerResponse {
   }
 
   /// Whether the response is an error, for whatever reason.
-  static func isRefusal(_ text: String) -> Bool {
-    (try? fields(of: text)).map { BrokerRefusal(in: $0) != nil } ?? false
+  static func isRefusal(_ text: String) throws(IdentityError) -> Bool {
+    BrokerRefusal(in: try fields(of: text)) != nil
   }
 
   /// The members of a response that is not an error.

@@ -34,7 +34,7 @@ struct FailureMemory: Sendable {
       case let age = now().timeIntervalSince1970 - time, age >= 0, age < Self.pause
     else { return nil }
     let lines = String(decoding: file, as: UTF8.self).split(separator: "\n", maxSplits: 1).map(String.init)
-    guard lines.count == 2, let text = Optional(lines[1].withoutTokens.printable(limit: 500)).nonBlank,
+    guard lines.count == 2, let text = Optional(lines[1].withoutTokens.printable()).nonBlank,
       instance() == lines[0]
     else { return nil }
     var error = IdentityError.brokerFailed("")

@@ -42,7 +42,7 @@ public final class LinuxBroker: TokenBroker {
 
   /// - Parameter busAddress: The D-Bus address of the bus; nil is the session bus.
   public convenience init(busAddress: String? = nil) {
-    self.init(busAddress: busAddress, ignoresRecentFailure: false)
+    self.init(busAddress: busAddress, directory: nil)
   }
 
   /// A failure is remembered in `directory`, by default the runtime directory.
@@ -169,7 +169,7 @@ extension LinuxBroker {
   /// Whether the broker that lists accounts so has a dialog to sign in.
   private static func supportsInteractiveSignIn(_ list: String) throws(IdentityError) -> Bool {
     // Where Microsoft's broker lists no account, Himmelblau responds with an error.
-    if BrokerResponse.isRefusal(list) { return false }
+    if try BrokerResponse.isRefusal(list) { return false }
     let accounts = try BrokerResponse.accounts(in: list)
     // Himmelblau lists the login's user alone.
     return accounts.count != 1 || !accounts[0].isHimmelblaus

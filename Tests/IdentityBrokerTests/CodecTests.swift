@@ -63,8 +63,10 @@ struct CodecTests {
       ($0.loginHint, $0.prompt, $0.claims) = ("bob@contoso.test", .login, #"{"access_token":{}}"#)
       ($0.tokenToReplace, $0.extraQueryParameters) = ("old", ["domain_hint": "contoso.test"])
     }
-    let parameters = try json(BrokerMethod.tokenInteractively(request, account: nil).text)
-      .objectValue?["authParameters"]?.objectValue
+    let method = BrokerMethod.tokenInteractively(request, account: nil)
+    // Without a limit of time.
+    #expect(method.asksPerson)
+    let parameters = try json(method.text).objectValue?["authParameters"]?.objectValue
     #expect(parameters?["account"] == .null)
     #expect(parameters?["authorizationType"]?.numberValue == 6)
     #expect(parameters?["username"] == "bob@contoso.test")
@@ -109,6 +111,10 @@ struct CodecTests {
   @Test func `A token ends when it says so itself, whatever the broker says`() throws {
     let text = #"{"brokerTokenResponse":{"accessToken":"\#(token(#"{"exp":1800001234}"#))","expiresOn":1}}"#
     #expect(try BrokerResponse.token(in: text, at: now).expiresOn.timeIntervalSince1970 == 1_800_001_234)
+    for (end, isValid) in [(0, false), (1, true), (253_402_300_799, true), (253_402_300_800, false)] {
+      let read = BrokerResponse.expiry(of: token(#"{"exp":\#(end)}"#), saying: nil, at: now)
+      #expect(read == (isValid ? Date(timeIntervalSince1970: Double(end)) : now + 3600), "\(end)")
+    }
   }
 
   @Test(
@@ -126,6 +132,16 @@ struct CodecTests {
     word: String, seconds: Double
   ) throws {
     #expect(try answer(#","expiresOn":\#(word)"#).expiresOn.timeIntervalSince(now) == seconds)
+  }
+
+  @Test func `A version is a text or a number`() throws {
+    #expect(try BrokerResponse.version(in: #"{"linuxBrokerVersion":"2.5.2"}"#) == "2.5.2")
+    #expect(try BrokerResponse.version(in: #"{"linuxBrokerVersion":2.5}"#) == "2.5")
+    for none in [#""""#, "null", "[]"] {
+      #expect(throws: IdentityError(.brokerFailed, "")) {
+        try BrokerResponse.version(in: #"{"linuxBrokerVersion":\#(none)}"#)
+      }
+    }
   }
 
   @Test func `Granted scopes are a text, a list, or those asked for`() throws {
@@ -189,9 +205,10 @@ struct CodecTests {
   }
 
   @Test func `An account that is listed in two tenants is one with two profiles, its home first`() throws {
-    let other = "70000000-0000-4000-8000-000000000002"
+    let (other, third) = ("60000000-0000-4000-8000-000000000002", "80000000-0000-4000-8000-000000000003")
     let bob = StandInBroker.account("Bob", uid: "b0b00000-0000-4000-8000-000000000001")
-    let list = [StandInBroker.account(realm: other), StandInBroker.account(), bob].joined(separator: ",")
+    let guest = StandInBroker.account(realm: other).replacing("alice@contoso.test", with: "alice#EXT#")
+    let list = [guest, StandInBroker.account(), bob].joined(separator: ",")
     let text = #"{"accounts":[\#(list)]}"#
     let listed = try BrokerResponse.accounts(in: text)
     let accounts = BrokerAccount.accounts(in: listed)
@@ -202,13 +219,17 @@ struct CodecTests {
     #expect(BrokerAccount.entry(for: accounts[0], tenant: other, in: listed)?.realm == other)
     #expect(BrokerAccount.entry(for: accounts[0], tenant: "common", in: listed)?.realm == home)
     #expect(BrokerAccount.entry(named: "ALICE@contoso.test", tenant: nil, in: listed)?.realm == home)
+    let guests = [guest, StandInBroker.account(realm: third)].joined(separator: ",")
+    let entries = try BrokerResponse.accounts(in: #"{"accounts":[\#(guests)]}"#)
+    #expect(BrokerAccount.entry(for: accounts[0], tenant: "common", in: entries)?.realm == other)
     #expect(BrokerAccount.entry(named: "carol@contoso.test", tenant: nil, in: listed) == nil)
   }
 
   @Test func `An empty list of Himmelblau's is not a failure`() throws {
     let text = #"{"error":{"context":"Unable to find account","status":0,"subStatus":0}}"#
-    #expect(try BrokerResponse.accounts(in: text).isEmpty)
-    #expect(try BrokerResponse.accounts(in: #"{"accounts":[]}"#).isEmpty)
+    for text in [text, #"{"error":{"status":16}}"#, #"{"accounts":[]}"#] {
+      #expect(try BrokerResponse.accounts(in: text).isEmpty)
+    }
   }
 
   private func refusal(_ text: String) throws -> IdentityError {
@@ -269,6 +290,8 @@ struct CodecTests {
     #expect(!error.message.contains("\u{1B}"))
     #expect(!error.message.contains(token) && !error.message.contains("eyJ"))
     #expect(error.message.contains("(token) end"))
+    let (word, long) = ("eyJ45678901234567890", "eyJ456789012345678901")
+    #expect("\(word) \(long)".withoutTokens == "\(word) (token)")
   }
 
   @Test func `A redirect URI that is not registered is named`() throws {

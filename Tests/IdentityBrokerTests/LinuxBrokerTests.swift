@@ -150,12 +150,17 @@ struct LinuxBrokerTests {
     #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
     let time = Date(
       timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
-    let soon = client(broker) { time + FailureMemory.pause - 1 }
-    let error = await #expect(throws: IdentityError.self) { try await accounts(soon) }
-    #expect(error?.isThrottled == true)
     // Neither for longer, nor where the clock was put back.
-    #expect(try await accounts(client(broker) { time + FailureMemory.pause + 1 }).count == 1)
-    #expect(try await accounts(client(broker) { time - 1 }).count == 1)
+    for age in [FailureMemory.pause, -1] {
+      #expect(try await accounts(client(broker) { time + age }).count == 1)
+    }
+    let account = try #require(await accounts(client(broker) { time - 1 }).first)
+    for age in [0, FailureMemory.pause - 1] {
+      let soon = client(broker) { time + age }
+      let error = await expectError(.brokerFailed) { try await accounts(soon) }
+      let second = await expectError(.brokerFailed) { try await soon.tokenSilently(request(account)) }
+      #expect(error?.isThrottled == true && second?.isThrottled == true)
+    }
   }
 
   @Test(.fault("hangs")) func `A recent failure can be ignored; a response ends its memory`() async throws {
@@ -171,10 +176,12 @@ struct LinuxBrokerTests {
   }
 
   @Test(.fault("hangs")) func `A person's sign-in asks a broker that has just failed`() async throws {
-    let (broker, _) = try await failedBroker()
-    let asks = try await client(broker).supportsInteractiveSignIn(
+    let failed = [try await failedBroker().broker, try await failedBroker().broker]
+    let asks = try await client(failed[0]).supportsInteractiveSignIn(
       clientID: Self.client, correlationID: UUID())
     #expect(asks)
+    let token = try await client(failed[1]).tokenInteractively(request(nil))
+    #expect(!token.accessToken.isEmpty)
   }
 
   @Test(.fault("hangs")) func `A failure of a broker on another bus does not count`() async throws {
@@ -343,7 +350,9 @@ struct LinuxBrokerTests {
     let nameless =
       #"{"username":"alice@contoso.test","homeAccountId":"a11ce000-0000-4000-8000-000000000001.7","realm":"7"}"#
     let short = #"{"givenName":"Bob","name":"Bob","homeAccountId":"b0b00000-0000-4000-8000-000000000001.7"}"#
-    for accounts in [nameless, short + "," + nameless] {
+    let named = ["familyName", "clientInfo"].map { #"{"\#($0)":"e30",\#(short.dropFirst())"# }
+    let long = short.replacing(#""name":"Bob""#, with: #""name":"Bob Baker""#)
+    for accounts in [nameless, short + "," + nameless, long] + named {
       let broker = try StandInBroker(orders: #"{"accounts":[\#(accounts)]}"#)
       defer { broker.kill() }
       #expect(
