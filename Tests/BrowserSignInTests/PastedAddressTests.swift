@@ -130,6 +130,7 @@ struct PastedAddressTests {
       ({ $0.redirectURI.absoluteString + "/?state=right&code=x&state=right" }, "no response in it"),
       ({ $0.redirectURI.absoluteString + "/?code=x&state=wrong" }, "another sign-in"),
       ({ $0.redirectURI.absoluteString + "/?error=access_denied" }, "another sign-in"),
+      ({ _ in String(repeating: "x", count: limit) }, "That is not an address."),
       ({ _ in String(repeating: "x", count: limit + 1) }, "too long"),
       ({ $0.redirectURI.absoluteString + "/?error=access_denied&state=right" }, nil),
     ]
@@ -144,11 +145,30 @@ struct PastedAddressTests {
   }
 
   @Test func `An address to a scheme of the app's own can be pasted as well`() async throws {
-    let (story, redirectURI) = (Story(), "msauth.com.example.mail://auth")
-    var browser = pasting(story, [{ _ in redirectURI + "?code=x&state=right" }])
+    let (story, redirectURI, status) = (Story(), "msauth.com.example.mail://auth", Watched(""))
+    var browser = pasting(
+      story,
+      [
+        { page in
+          // Where the browser begins, no response is taken.
+          let evil = URL(string: "/?code=evil&state=right", relativeTo: page.launchAddress)?.absoluteString
+          let options = ["-q", "-s", "-o", "/dev/null", "-w", "%{http_code}", evil ?? ""]
+          let result = try? Child.run("curl", options, environment: [:])
+          status.change { $0 = result?.standardOutput ?? "" }
+          return redirectURI + "?code=x&state=right"
+        }
+      ])
+    #expect(browser.checksSchemeHandler)
     browser.checksSchemeHandler = false
     #expect(try await authorize(browser, redirectURI: redirectURI)["code"] == "x")
     #expect(story.shown.first?.port == nil)
+    #expect(status.read(\.self) == "400")
+    browser = BrowserAuthenticator(show: { _ in })
+    browser.checksSchemeHandler = false
+    let error = await expectError(.timedOut) {
+      try await authorize(browser, redirectURI: redirectURI, timeout: .milliseconds(10))
+    }
+    #expect(error?.advice?.contains("whether it may open the program") == true)
   }
 
   @Test func `When nothing more will be pasted, the answer at the port counts`() async throws {
@@ -206,7 +226,7 @@ struct PastedAddressTests {
   }
 
   @Test(.conformance(19)) func `A given port overrides the redirect URI's; a taken one fails`() async throws {
-    let taken = try LoopbackListener(mode: .query) { _ in false }
+    let taken = try LoopbackListener(port: 0, path: "/", mode: .query) { _ in false }
     defer { taken.close() }
     var browser = BrowserAuthenticator(port: taken.port, show: { _ in })
     #expect(browser.requiredResponseMode == nil)

@@ -51,7 +51,9 @@ struct PrivateWindowTests {
   }
 
   @Test func `A way of the program's own has no private window`() async {
-    #expect(await BrowserAuthenticator(show: { _ in }).ephemeral() == nil)
+    let authenticator = BrowserAuthenticator(show: { _ in })
+    #expect(await authenticator.ephemeral() == nil)
+    #expect(authenticator.isAvailable)
   }
 
   /// Each case runs in a process of its own, since GLib reads the environment once.

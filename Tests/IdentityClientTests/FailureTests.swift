@@ -427,6 +427,8 @@ struct RetryAfterTests {
   @Test(arguments: [
     ("120", 120.0 as Double?), (" 120 ", 120), ("1.5", 1.5), ("-1", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 0),
     ("Sun, 06 Nov 1994 08:51:37 GMT", 120), ("Sun, 06 Nov 1994 08:40:00 GMT", 0),
+    ("Sunday, 06-Nov-94 08:51:37 GMT", 120), ("Sun Nov  6 08:51:37 1994", 120),
+    ("Sun, 06 Nov 1994 08::51:37 GMT", nil), ("\t120", 120),
     ("Thu, 29 Feb 1996 00:00:00 GMT", 41_440_223), ("Sun, 06 Nov 1994 25:00:00 GMT", nil),
     ("Sun, 06 Foo 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37", nil), ("", nil), ("inf", nil),
     ("nan", nil),

@@ -61,6 +61,22 @@ struct HostileTextTests {
     #expect(URL(string: "http://localhost:443/x")?.authorityHost == "localhost:443")
   }
 
+  @Test(
+    arguments: [
+      ("localhost", nil, true), ("LOCALHOST:1", nil, true), ("localhost:x", nil, false),
+      ("localhost:80", 80, true), ("localhost", 80, true), ("localhost", 81, false), ("::1", 80, true),
+      ("[::1]:81", 81, true), ("127.9.9.9", nil, true), ("128.0.0.1", nil, nil), ("1.127.0.0", nil, nil),
+      ("127.0.0", nil, nil), ("127.0.0.0.1", nil, nil), ("127.0..1", nil, nil), ("127.0.0..1", nil, nil),
+      ("127.0.0.256", nil, nil), ("a@localhost", nil, nil), ("localhost.test", nil, nil),
+    ] as [(String, UInt16?, Bool?)])
+  func `A loopback host has names and numbers, and a port`(_ host: String, _ port: UInt16?, _ isFor: Bool?) {
+    #expect(LoopbackHost(host)?.hasPort(port) == isFor)
+  }
+
+  @Test func `A query's value may have an equals sign, or be missing`() {
+    #expect(FormEncoding.decode("a=b=c&d".utf8) == ["a": "b=c", "d": ""])
+  }
+
   @Test(arguments: ["%", "%4", "%zz", "%+a", "%-0", "a%ff"]) func `Bad percent escapes fail`(text: String) {
     #expect(FormEncoding.decodeOne(text.utf8) == nil)
     #expect(FormEncoding.decode("state=\(text)".utf8) == nil)

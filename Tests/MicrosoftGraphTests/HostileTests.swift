@@ -176,9 +176,12 @@ struct HostileTests {
     let code: GraphError.Code = status == 304 ? .redirected : .invalidResponse
     let error = await expectGraphError(code) { try await test.graph().get("/x") }
     #expect(error?.httpStatus == status)
-    lab.inject(part)
-    let asked = GraphRequest("/x", headers: [.range: "bytes=0-1"])
-    if status == 206 { #expect(try await test.graph().send(asked).status == 206) }
+    for (field, value, asked) in [
+      (.range, "bytes=0-1", 206), (.ifNoneMatch, "\"x\"", 304), (.ifModifiedSince, "x", 304),
+    ] as [(HTTPField.Name, String, Int)] where status == asked {
+      lab.inject(part)
+      #expect(try await test.graph().send(GraphRequest("/x", headers: [field: value])).status == status)
+    }
   }
 
   @Test(arguments: ["<html>", "[]", "", "\u{FEFF}x"])

@@ -37,7 +37,7 @@ package final class LoopbackListener: @unchecked Sendable {
   /// parameters belong to this sign-in: it compares `state`, in constant time. It is called on another thread, and must not
   /// block.
   package init(
-    port: UInt16 = 0, path: String = "/", mode: ResponseMode,
+    port: UInt16, path: String, mode: ResponseMode,
     isExpected: @escaping @Sendable (_ parameters: [String: String]) -> Bool
   ) throws(GLibError) {
     try HTTPListener.loadLibrary()
