@@ -369,13 +369,7 @@ struct LoopbackListenerTests {
     try await eventually { RawClient(port) == nil }
   }
 
-  @Test(.conformance(19)) func `A port that is taken is named`() throws {
-    let error = #expect(throws: GLibError.self) { try makeListener(port: listener.port) }
-    #expect(error?.isAddressInUse == true)
-    #expect(error?.message.contains("\(listener.port)") == true)
-  }
-
-  @Test(.conformance(19)) func `Also one that is taken for IPv6 only`() throws {
+  @Test(.conformance(19)) func `A port that is taken for IPv6 only is named`() throws {
     // A listener of the test's own on [::1], whose port is free on 127.0.0.1.
     let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }

@@ -144,6 +144,12 @@ struct PrivateDirectoryTests {
     chmod(path, 0o604)
     #expect(throws: PrivateFileError.notPrivate(path: path)) { try readPrivateFile(path, limit: 10) }
     #expect(try readPrivateFile(path, limit: 10, openToOthers: true) == [1, 2, 3])
+    #expect(try readFile(path, limit: 10, refusingOtherWriters: true) == [1, 2, 3])
+    chmod(path, 0o620)
+    #expect(try readFile(path, limit: 10) == [1, 2, 3])
+    #expect(throws: PrivateFileError.notPrivate(path: path)) {
+      try readFile(path, limit: 10, refusingOtherWriters: true)
+    }
     for (owner, mode, user, expected) in [
       (1000, 0o600, 1000, true), (1000, 0o640, 1000, false), (1001, 0o400, 1000, false),
       (0, 0o440, 1000, true), (0, 0o444, 1000, false), (0, 0o460, 1000, false), (0, 0o440, 0, false),

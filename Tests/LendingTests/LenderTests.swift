@@ -354,38 +354,28 @@ struct LenderTests {
   @Test(
     .fault("cannot renew"),
     arguments: [
-      (.interactionRequired, 400, .interactionRequired), (.accountNotFound, 400, .interactionRequired),
-      (.network, 503, .temporarilyUnavailable), (.serverError, 503, .temporarilyUnavailable),
-      (.brokerFailed, 500, .serverError),
-    ] as [(IdentityError.Code, Int, LoanRefusal.Code)])
+      (IdentityError(.interactionRequired, "secret words"), 400, .interactionRequired),
+      (IdentityError(.accountNotFound, "secret words"), 400, .interactionRequired),
+      (IdentityError(.network, "secret words"), 503, .temporarilyUnavailable),
+      (IdentityError(.serverError, "secret words"), 503, .temporarilyUnavailable),
+      (IdentityError(.brokerFailed, "secret words"), 500, .serverError),
+      (IdentityError(cache: CacheError(.locked, "secret words")), 400, .interactionRequired),
+      (IdentityError(cache: CacheError(.signedOut, "secret words")), 400, .interactionRequired),
+      (IdentityError(cache: CacheError(.unavailable, "secret words")), 503, .temporarilyUnavailable),
+      (IdentityError(cache: CacheError(.timedOut, "secret words")), 503, .temporarilyUnavailable),
+      (IdentityError(cache: CacheError(.wrongKey, "secret words")), 500, .serverError),
+    ] as [(IdentityError, Int, LoanRefusal.Code)])
   func `A refusal names its reason and no details`(
-    _ error: IdentityError.Code, status: Int, code: LoanRefusal.Code
+    _ error: IdentityError, status: Int, code: LoanRefusal.Code
   ) async throws {
-    let lender = try TestLender { (_, _) throws(IdentityError) in throw IdentityError(error, "secret words") }
+    let lender = try TestLender { (_, _) throws(IdentityError) in throw error }
     let answer = await lender.send()
     #expect(answer.status == status)
     #expect(try answer.refusal() == code)
     #expect(answer.text.contains("\r\nRetry-After: 10\r\n") == (status == 503))
     #expect(!answer.text.contains("secret words"))
-  }
-
-  @Test(
-    arguments: [
-      (.locked, 400, .interactionRequired), (.signedOut, 400, .interactionRequired),
-      (.unavailable, 503, .temporarilyUnavailable), (.timedOut, 503, .temporarilyUnavailable),
-      (.wrongKey, 500, .serverError),
-    ] as [(CacheError.Code, Int, LoanRefusal.Code)])
-  func `A store that cannot be read is a refusal without details`(
-    _ code: CacheError.Code, status: Int, refusal: LoanRefusal.Code
-  ) async throws {
-    let lender = try TestLender { (_, _) throws(IdentityError) in
-      throw IdentityError(cache: CacheError(code, "secret words"))
-    }
-    let answer = await lender.send()
-    #expect(answer.status == status)
-    #expect(try answer.refusal() == refusal)
-    #expect(!answer.text.contains("secret words"))
-    #expect(answer.text.contains("Sign-in required") == (code == .signedOut))
+    let needsSignIn = code == .interactionRequired && error.cacheError?.code != .locked
+    #expect(answer.text.contains("Sign-in required") == needsSignIn)
   }
 
   @Test(.fault("asks again")) func `A renewal that failed has one outcome for its minute`() async throws {

@@ -247,18 +247,7 @@ struct SocketTests {
     time.sleep(1000)
     """
 
-  @Test(.fault("crowd")) func `Hundreds of concurrent requests of one program all get a response`()
-    async throws
-  {
-    let lender = try TestLender()
-    let answers = try await atOnce(0..<300) { _ in await lender.send() }
-    for answer in answers where answer.status != 200 {
-      #expect(try answer.refusal() == .temporarilyUnavailable)
-    }
-    #expect(answers.contains { $0.status == 200 })
-  }
-
-  @Test(arguments: LenderTests.places)
+  @Test(.fault("crowd"), arguments: LenderTests.places)
   func `A program has 64 requests at once at most, and others later`(_ place: Named<Lender.Place?>)
     async throws
   {

@@ -75,6 +75,17 @@ extension TransportTests {
       #expect(response.text == "hello")
     }
 
+    @Test(arguments: [204, 304]) func `A response without a body may have a length`(status: Int) async throws
+    {
+      let server = try RawServer { connection in
+        guard connection.readRequest() != nil else { return }
+        connection.write("HTTP/1.1 \(status) No\r\nContent-Length: 5\r\n\r\n")
+        _ = connection.read()
+      }
+      let response = try await makeTransport().send(get(server.port))
+      #expect(response.head.status.code == status && response.body.isEmpty)
+    }
+
     @Test(arguments: ["Basic realm=\"x\"", "Bearer error=\"invalid_token\"", "Negotiate", "NTLM"])
     func `A challenge is returned at once`(_ challenge: String) async throws {
       let server = try TestServer { _ in .init(status: 401, fields: [("WWW-Authenticate", challenge)]) }
@@ -99,13 +110,14 @@ extension TransportTests {
     }
 
     @Test func `Fifty concurrent requests succeed`() async throws {
-      let server = try TestServer { .init(body: Array($0.target.utf8)) }
+      let rest = String(repeating: "A", count: 200_000)
+      let server = try TestServer { .init(body: Array(($0.target + rest).utf8)) }
       let transport = try makeTransport()
       let texts = try await atOnce(0..<50) { number in
         (number, try await transport.send(get(server.port, "/\(number)")).text)
       }
       #expect(texts.count == 50)
-      #expect(texts.allSatisfy { $0.1 == "/\($0.0)" })
+      #expect(texts.allSatisfy { $0.1 == "/\($0.0)\(rest)" })
     }
 
     @Test func `A response outlives the transport`() async throws {

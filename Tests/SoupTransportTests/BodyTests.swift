@@ -35,7 +35,8 @@ extension TransportTests {
       .conformance(62),
       arguments: [
         "0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
-        "0005\r\nhello\r\n000\r\n\r\n", "5;name=\"value\"\r\nhello\r\n0;last\r\nX-Trailer: 1\r\nY: 2\r\n\r\n",
+        "0005\r\nhello\r\n000\r\n\r\n", "000000000000005\r\nhello\r\n0\r\n\r\n",
+        "5;name=\"value\"\r\nhello\r\n0;last\r\nX-Trailer: 1\r\nY: 2\r\n\r\n",
       ])
     func `Chunks are put together`(_ body: String) async throws {
       let text = try await answer("Transfer-Encoding: chunked", Array(body.utf8)).get()
@@ -70,7 +71,8 @@ extension TransportTests {
         "\r\nhello\r\n0\r\n\r\n", "x\r\nhello\r\n0\r\n\r\n", "5x\r\nhello\r\n0\r\n\r\n",
         "-5\r\nhello\r\n0\r\n\r\n",
         "+5\r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", " 5\r\nhello\r\n0\r\n\r\n",
-        "10000000000000005\r\nhello\r\n0\r\n\r\n", "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
+        "10000000000000005\r\nhello\r\n0\r\n\r\n", "0000000000000005\r\nhello\r\n0\r\n\r\n",
+        "ffffffffffffffff\r\nhello\r\n0\r\n\r\n",
         "5\nhello\n0\n\n", "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhello\r\n;\r\n\r\n",
       ])
     func `Invalid chunks are an error`(_ body: String) async throws {

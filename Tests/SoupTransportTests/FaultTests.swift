@@ -181,13 +181,6 @@ extension TransportTests {
       }
     }
 
-    @Test func `Fifty concurrent requests succeed`() async throws {
-      let server = try TestServer { _ in .init(body: Array(repeating: 65, count: 200_000)) }
-      let transport = try makeTransport()
-      let sizes = try await atOnce(0..<50) { _ in try await transport.send(get(server.port)).body.count }
-      #expect(sizes == Array(repeating: 200_000, count: 50))
-    }
-
     @Test func `A server that offers HTTP/2 is asked over HTTP/1.1`() async throws {
       let server = try RawServer(offersHTTP2: true) { connection in
         if connection.readRequest() != nil { connection.answer("hello") }

@@ -96,7 +96,10 @@ extension TransportTests {
       ("socks5h://u@proxy.test", "socks5://u@proxy.test:1080"),
     ])
     func `The default port of a proxy is curl's`(_ address: String, _ expected: String) throws {
-      #expect(try ProxySettings(environment: ["https_proxy": address])?.address == expected)
+      let others = ["HTTPS_PROXY": address, "https_proxy": "", "all_proxy": "x.test"]
+      for environment in [["https_proxy": address, "HTTPS_PROXY": "x.test"], others] {
+        #expect(try ProxySettings(environment: environment)?.address == expected)
+      }
     }
 
     @Test func `Credentials are sent to the proxy only`() async throws {
