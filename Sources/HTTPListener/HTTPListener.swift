@@ -186,7 +186,7 @@ package final class HTTPListener: @unchecked Sendable {
     let idle = connections.values.filter { $0.isIdle(for: Self.idleTime) }
     let counts = Dictionary(grouping: idle, by: \.peer?.process).mapValues(\.count)
     return idle.max {
-      (counts[$0.peer?.process] ?? 0, $1.start) < (counts[$1.peer?.process] ?? 0, $0.start)
+      (counts[$0.peer?.process, default: 0], $1.start) < (counts[$1.peer?.process, default: 0], $0.start)
     }
   }
 

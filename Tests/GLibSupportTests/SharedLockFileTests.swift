@@ -186,6 +186,8 @@ struct SharedLockFileTests {
     defer { chown(scratch.path, 0, 0) }
     #expect(throws: PrivateFileError.notPrivate(path: scratch.path)) { try scratch.open() }
     #expect(access(scratch.locks, F_OK) != 0)
+    mkdir(scratch.locks, 0o700)
+    _ = try scratch.open()
   }
 
   @Test(
