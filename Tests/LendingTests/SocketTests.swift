@@ -251,16 +251,17 @@ struct SocketTests {
   func `A program has 64 requests at once at most, and others later`(_ place: Named<Lender.Place?>)
     async throws
   {
-    let (end, started) = (AsyncStream.makeStream(of: Never.self), AsyncStream.makeStream(of: Void.self))
+    let started = AsyncStream.makeStream(of: Void.self)
+    let ends = (0..<64).map { _ in AsyncStream.makeStream(of: Never.self) }
     let lender = try TestLender(at: place.value) { (call, number) throws(IdentityError) in
       started.continuation.yield()
-      if number <= 64 { for await _ in end.stream {} }
+      if number <= 64 { for await _ in ends[number - 1].stream {} }
       return result(call.scopes, "token-\(number)")
     }
     async let answers = atOnce(0..<64) { _ in await lender.send() }
     for await _ in started.stream.prefix(64) {}
     let refused = await lender.send()
-    end.continuation.finish()
+    for end in ends { end.continuation.finish() }
     #expect(try refused.refusal() == .temporarilyUnavailable)
     for answer in try await answers { _ = try answer.token() }
     _ = try await lender.send().token()
