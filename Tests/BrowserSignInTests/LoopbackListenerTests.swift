@@ -266,15 +266,6 @@ struct LoopbackListenerTests {
     #expect(!answer.lowercased().contains("access-control-"))
   }
 
-  @Test func `Path of the redirect URI is kept`() async throws {
-    let listener = try makeListener(path: "/signed-in/here")
-    #expect(httpStatus(of: await send(form("code=1&state=right"), to: listener.port)) == 404)
-    #expect(
-      httpStatus(of: await send(form("code=1&state=right", path: "/signed-in/here"), to: listener.port))
-        == 200)
-    #expect(try await listener.response(timeout: .seconds(200))["code"] == "1")
-  }
-
   @Test(.conformance(15)) func `So many that no more are taken are closed after a while`() async throws {
     let idle = try (0..<16).map { _ in try #require(RawClient(listener.port)) }
     idle[15].write("POST / HTTP/1.1\r\nHost: localhost:\(listener.port)\r\n")
