@@ -96,6 +96,8 @@ struct LinuxBrokerTests {
     try broker.order(#"{"token":"\#(long)"}"#)
     #expect(try await client.tokenSilently(request).accessToken == long)
     #expect(try broker.calls().count == calls.count + 2 + 2)
+    try broker.order(#"{"token":"\#(short)","do":{"renew":"no-network"}}"#)
+    #expect(try await client.tokenSilently(request).accessToken == short)
   }
 
   @Test(

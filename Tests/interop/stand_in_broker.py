@@ -5,8 +5,8 @@ It knows no server: its tokens are unsigned JSON Web Tokens that only tests acce
 file that is read at each call, so that a test changes it while the broker runs:
 
   accounts   the accounts, as getAccounts lists them
-  do         what to do by method, "*" for all others: "ok", or a name in MISBEHAVIOUR, REFUSALS, or "dbus:" and a text,
-             or "hold": nothing until there is another order
+  do         what to do by method, "renew" where a token is to be replaced, "*" for all others: "ok", or a name in
+             MISBEHAVIOUR, REFUSALS, or "dbus:" and a text, or "hold": nothing until there is another order
   token      the access token to give in place of a new one each time
   refresh    a refresh token to slip in
   fields     members of brokerTokenResponse to change; null takes one out
@@ -195,7 +195,10 @@ class Broker:
 
     def do(self, connection, method, arguments, invocation):
         orders = self.orders()
-        what = orders.get("do", {}).get(method, orders.get("do", {}).get("*", "ok"))
+        do = orders.get("do", {})
+        what = do.get(method, do.get("*", "ok"))
+        if "renew" in do and json.loads(arguments.unpack()[2]).get("authParameters", {}).get("accessTokenToRenew"):
+            what = do["renew"]
         is_token = method.startswith("acquireToken")
         if what == "die":
             os.kill(os.getpid(), signal.SIGKILL)
