@@ -1,4 +1,5 @@
 import GLibSupport
+import Sealing
 import StoreSupport
 import TestSupport
 
