@@ -98,9 +98,10 @@ struct CallCountTests {
   }
 
   @Test(.fault("killed")) func `A save after the keyring was restarted searches again`() async throws {
+    let next = SampleToken("next", account: 0)
     try fixture.keyring.restartDaemon()
-    try await fixture.cache.save(second)
-    for token in [first, second] { #expect(try await fixture.otherCache().finds(token)) }
+    try await fixture.cache.save(next)
+    for token in [first, next] { #expect(try await fixture.otherCache().finds(token)) }
     #expect(try await fixture.allItems().count == 2)
   }
 }
