@@ -1,5 +1,6 @@
 import PrivateSession
 import StoreRules
+public import Testing
 
 /// Blocks scripted work until the test opens it.
 public final class Gate: Sendable {
@@ -32,8 +33,16 @@ public func atOnce<Elements: Sequence, Result: Sendable>(
 }
 
 /// Waits until a condition without an event holds, by polling. Ends with its task.
-public func eventually(_ holds: () async throws -> Bool) async throws {
-  while try await !holds() { try await Task.sleep(for: .milliseconds(5)) }
+///
+/// - Throws: Where it does not hold within five minutes; a busy machine needs some seconds.
+public func eventually(
+  sourceLocation: SourceLocation = #_sourceLocation, _ holds: () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + .seconds(300)
+  while try await !holds() {
+    try #require(.now < end, "This has not come to hold in five minutes.", sourceLocation: sourceLocation)
+    try await Task.sleep(for: .milliseconds(5))
+  }
 }
 
 extension Child {
