@@ -198,7 +198,7 @@ extension ApplicationTests {
       let error = try await failure { try await application.currentAccount(with: nil) }
       #expect(error.internalCode == -42102)
       let carol = try application.account(forUsername: "carol@contoso.example")
-      #expect(throws: NSError.self) { try application.account(forUsername: "nobody@contoso.example") }
+      #expect(throws: NSError.self) { try application.account(forUsername: "missing@contoso.example") }
       // The provider keeps the account.
       try application.remove(carol)
       #expect(try application.allAccounts() == [alice])

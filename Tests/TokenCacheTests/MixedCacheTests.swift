@@ -67,8 +67,8 @@ struct MixedCacheTests {
   }
 
   @Test func `A refresh token is orphaned if its account has no record, not if it has none`() {
-    let nobodys = SampleRecord.alices("a", key: "nobody's", ["home_account_id": .null])
-    let document = CacheDocument([nobodys, .alices("b", key: "k")])
+    let unowned = SampleRecord.alices("a", key: "unowned", ["home_account_id": .null])
+    let document = CacheDocument([unowned, .alices("b", key: "k")])
     #expect(document.orphanedRefreshTokens == ["k"])
   }
 
