@@ -131,7 +131,8 @@ struct FormatTests {
                      "nothing": {}, "other": {"credential_type": "Novel", "home_account_id": "u.t"}},
      "RefreshToken": {"no client": {"credential_type": "RefreshToken", "secret": "2", "home_account_id": "u.t"}},
      "IdToken": {"not one": {"credential_type": "AccessToken", "secret": "3"}},
-     "Account": {"no id": {"username": "x"}}, "AppMetadata": {"empty": {}}, "AccountMetadataMap": {"empty": {}}}
+     "Account": {"no id": {"username": "x"}}, "AppMetadata": {"empty": {}},
+     "AccountMetadataMap": {"empty": {}, "k": {"client_id": "z", "x": 1}}}
     """
 
   @Test func `Records without a type or an identity are kept and serve no request`() async throws {
