@@ -134,6 +134,64 @@ struct EtcdTests {
     #expect(refused.text("etcd_rights").contains("grant-permission"))
   }
 
+  /// A member that reports the size and the quota of its database, and gives no rights. The first one leads.
+  private func reportingMember(
+    _ number: Int = 1, size: Int, quota: String, fields: String = ""
+  ) throws -> RawServer {
+    try RawServer(certificate: nil) { connection in
+      while let request = connection.readRequest() {
+        switch request.split(separator: " ")[1] {
+        case "/metrics": connection.answer("etcd_server_quota_backend_bytes \(quota)\n", fields: fields)
+        case "/v3/maintenance/status":
+          connection.answer(
+            """
+            {"header": {"cluster_id": "7", "member_id": "\(number)", "revision": "1"}, "version": "3.5.9",
+             "leader": "1", "dbSize": "\(size)", "dbSizeInUse": "1"}
+            """)
+        default:
+          connection.answer(#"{"error": "etcdserver: permission denied", "code": 7}"#, status: 403)
+        }
+      }
+    }
+  }
+
+  private func examine(members: RawServer...) throws -> DoctorReport {
+    defer { withExtendedLifetime(members) {} }
+    let hosts = members.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+    return try examine([
+      "LLAVERO_STORE": "etcd+http://\(hosts)/p", "LLAVERO_ETCD_USER": nil, "LLAVERO_ETCD_PASSWORD": nil,
+    ])
+  }
+
+  @Test(arguments: [
+    // As large as it may be without a warning, and a byte more; without a limit, and with the least.
+    (4_000_000, "5e+06", "ok", "; it may have 5 MB."), (4_000_001, "5e+06", "warning", "; it may have 5 MB."),
+    (4_000_000, "0", "ok", "."), (4_000_000, "1", "warning", "; it may have 1 MB."),
+  ])
+  func `The doctor warns of a database that is almost full`(
+    size: Int, quota: String, state: String, end: String
+  ) throws {
+    let report = try examine(members: reportingMember(size: size, quota: quota))
+    #expect(report.states("etcd") == ["ok", state])
+    let message = report.findings("etcd").last?["message"]?.stringValue
+    #expect(message == "etcd's database has 4 MB, 1 MB of them in use" + end)
+  }
+
+  @Test func `The doctor reports the largest database, and the clock of each member`() throws {
+    let first = try reportingMember(2, size: 2_000_000, quota: "0")
+    let second = try reportingMember(
+      3, size: 3_000_000, quota: "0", fields: "Date: Sat, 01 Jan 2000 00:00:00 GMT\r\n")
+    let report = try examine(members: first, second)
+    #expect(report.states("etcd") == ["ok", "ok", "warning", "ok", "warning"])
+    let messages = report.findings("etcd").compactMap { $0["message"]?.stringValue }.suffix(3)
+    #expect(
+      messages.dropLast() == [
+        "The leader is not among the endpoints.", "etcd's database has 3 MB, 1 MB of them in use.",
+      ])
+    let clock = "The clock of http://127.0.0.1:\(second.port) is "
+    #expect(messages.last?.hasPrefix(clock) == true && messages.last?.hasSuffix(" s behind.") == true)
+  }
+
   @Test(.fault("etcd full"))
   func `A full database takes no writes and can be read, and the doctor has advice`() throws {
     let cluster = try EtcdCluster(nodes: 1, quota: 4 << 20)
