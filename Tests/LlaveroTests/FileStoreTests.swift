@@ -330,6 +330,12 @@ struct FileStoreTests {
     try tool.run(["rekey", "--store", "file:" + theirs, "--new-key", new]).exits(
       0, saying: "llavero list --groups --store file:\(theirs) --key \(new)",
       "llavero doctor --fix --store file:\(theirs) --key \(new)")
+    // One that has other keys.
+    let file = "groups/\(other)/\(shard).sealed"
+    try FileManager.default.removeItem(atPath: "\(theirs)/\(file)")
+    try FileManager.default.copyItem(atPath: "\(ours)/\(file)", toPath: "\(theirs)/\(file)")
+    try tool.run(["rekey", "--store", "file:" + theirs, "--key", new]).exits(
+      0, saying: "warning: 1 file cannot be opened with the store's keys", hiding: "the old key was kept")
   }
 
   @Test(.fault("manifest"), arguments: [true, false])

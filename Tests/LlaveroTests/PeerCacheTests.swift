@@ -449,6 +449,12 @@ struct PeerCacheTests {
 
   @Test func `A fallback file that signals changes is emptied and kept`() throws {
     let file = try tool.files.file(".IdentityService/msal.cache.cae", Sample.cache, mode: 0o644)
+    // Its columns are almost at their least widths.
+    for (width, place) in [(69, 12), (70, 13)] {
+      let cells = ["azure-ident…", "PLAINTEXT", "2       ", "10     ", "\(file.prefix(place - 1))…", ""]
+      let lines = try tool.onTerminal("adopt", columns: width).exits(0).lines
+      #expect(lines.contains { $0.hasPrefix(cells.joined(separator: "  ")) }, "\(lines)")
+    }
     #expect(
       try json("adopt", "--all", "--yes")["adopted"]?.strings("name") == ["azure-identity-python-cae-file"])
     var status = stat()
@@ -478,6 +484,9 @@ struct PeerCacheTests {
     try tool("import", "azure-cli", "--json").exits(1, code: "not_found")
     #expect(access(azure + ".lockfile", F_OK) != 0)
     try tool("adopt", "azure-cli-keyring").exits(2, saying: "expected one of azure-cli,")
+    let go = ["import", "msal-extensions-go", "--location", tool.files.path + "/go", "--schema", "none"]
+    try tool(go + ["--attribute", "name=value"]).exits(
+      1, saying: "No cache of MSAL for Go in the keyring item with the schema none.")
     // What its program left behind is listed without a cache.
     try tool.files.file(".azure/msal_token_cache.json.lockfile", "\(missingProcess) python")
     #expect(try source("azure-cli")?["findings"]?.strings("kind") == ["stale_lock"])
