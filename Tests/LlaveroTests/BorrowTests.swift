@@ -130,6 +130,7 @@ struct BorrowTests {
     try tool.run(["token", "--from", "off"], with: beside).exits(
       3, saying: "\"LLAVERO_FROM=off llavero login")
     try tool.run(["token"], with: ["LLAVERO_FROM": "off"]).exits(3, saying: "\"llavero login")
+    try tool.run(["token", "--from", "off"]).exits(3, saying: "\"llavero login")
   }
 
   @Test(arguments: [
@@ -285,6 +286,8 @@ struct BorrowTests {
     ] {
       try borrower.run(["token"] + option).exits(2, saying: "lent")
     }
+    try borrower("token", "--authority", "https://login.microsoftonline.com/adfs")
+      .exits(2, saying: "The tokens that are lent are issued by https://login.microsoftonline.com/")
     // Settings are about this machine's own sign-in, the command line about the loan.
     let environment = [
       "LLAVERO_CLIENT_ID": "another", "LLAVERO_TENANT": "fabrikam.test",

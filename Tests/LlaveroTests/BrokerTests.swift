@@ -402,6 +402,9 @@ struct BrokerTests {
       #expect(well.text.contains(words), "\(words)")
     }
     #expect(try examine(tool, with: ["LLAVERO_CLIENT_ID": nil]).text.contains("LLAVERO_CLIENT_ID"))
+    try tool.broker.order(#"{"accounts":[\#(Self.bob),\#(StandInBroker.account())]}"#)
+    #expect(try examine(tool).text.contains("It has 2 accounts for the client."))
+    #expect(try tool.broker.calls().last?.body["authParameters"]?["username"] == "bob@contoso.test")
     try tool.broker.order(#"{"accounts":[]}"#)
     #expect(try examine(tool).text.contains("portal"))
     tool.broker.kill()

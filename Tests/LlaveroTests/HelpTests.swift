@@ -63,6 +63,8 @@ struct HelpTests {
       for lines in [lines, narrow] { #expect(lines.count <= 40, "\(command.words) \(lines.count)") }
       func words(_ lines: [String]) -> [Substring] { lines.flatMap { $0.split(separator: " ") } }
       #expect(words(narrow) == words(lines))
+      // No flag is on without being named: help would end with "(default: true)".
+      #expect(!words(lines).contains("true)"), "\(command.words)")
     }
     // A paragraph goes on at its margin, and an example behind it. The first line fits exactly.
     let setup = try help(of: ["setup"], columns: 57).joined(separator: "\n")

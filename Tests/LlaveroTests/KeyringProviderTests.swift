@@ -55,10 +55,16 @@ struct KeyringProviderTests {
   }
 
   @Test func `Where a keyring prompts for every write, the doctor names the option that permits it`() throws {
-    let service = try FakeService(["SearchItems": none, "CreateItem": .creationPrompt])
-    try Tool(on: service.keyring).examine(["--allow-plain-session"]).exits(1)
-      .finds("probe", "problem", saying: "Permit it, for other commands with --unlock too: ")
-    #expect(!service.calls.contains("Prompt"))
+    let created = FakeService.Answer.reply([.objectPath(Self.item), .objectPath("/")])
+    let writes: [[String: FakeService.Answer]] = [
+      ["CreateItem": .creationPrompt], ["CreateItem": created, "Delete": .removalPrompt],
+    ]
+    for write in writes {
+      let service = try FakeService(write.merging(["SearchItems": none]) { $1 })
+      try Tool(on: service.keyring).examine(["--allow-plain-session"]).exits(1)
+        .finds("probe", "problem", saying: "Permit it, for other commands with --unlock too: ")
+      #expect(!service.calls.contains("Prompt"))
+    }
   }
 
   @Test(.fault("no display"), .enabled(if: KeyringProvider.kwallet.isInstalled, "kwalletd5 is not installed"))
