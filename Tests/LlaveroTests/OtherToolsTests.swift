@@ -315,6 +315,10 @@ struct OtherToolsTests {
     }
     try install("/usr/bin:/bin").exits(0, saying: "not in PATH")
     #expect(FileManager.default.isExecutableFile(atPath: own + "/az"))
+    // Other users may run it.
+    let home = try tool.files.directory("home")
+    try tool.shell(#"umask 022; exec "$0" shim install az"#, with: ["HOME": home]).exits(0)
+    #expect(mode(of: home + "/.local/bin") == 0o755)
     try install("\(own):/usr/bin:/bin").exits(0, errors: "")
     let first = try tool.files.directory("first")
     try tool.files.file("first/az", "#!/bin/sh\n", mode: 0o755)

@@ -13,6 +13,14 @@ struct Screening {
       .map(String.init)
   }
 
+  /// A row of a table with its cells cut, or padded, to the widths of their columns.
+  static func row(_ cells: [String], _ widths: [Int]) -> String {
+    zip(cells, widths).map { cell, width -> String in
+      if cell.count > width { return String(cell.prefix(width - 1)) + "…" }
+      return cell + String(repeating: " ", count: width - cell.count)
+    }.joined(separator: "  ")
+  }
+
   /// Expects an exit code, texts that the terminal shows or hides, and its echo afterwards.
   @discardableResult
   func exits(

@@ -248,7 +248,12 @@ struct SchemeTests {
   }
 
   @Test func `A missing program and another handler are listed`() throws {
-    #expect(try run("install", Self.scheme, program).status == 0)
+    #expect(try run("install", Self.scheme, program, "an-argument").status == 0)
+    for (width, widths) in [(49, [20, 5, 20]), (50, [20, 5, 21])] {
+      let lines = try Tool().onTerminal(["scheme"], columns: width, with: environment) { _, _ in nil }
+        .exits(0, hiding: "\u{1B}[33m").lines
+      #expect(lines.last == Screening.row([Self.scheme, "ok", program + " an-argument"], widths), "\(lines)")
+    }
     unlink(program)
     #expect(try list().strings("state") == ["program_missing"])
     try home.file("config/mimeapps.list")

@@ -28,13 +28,23 @@ struct ShimTests {
     let variables = ["HOME": tool.files.path, "PATH": path]
     let screening = try tool.onTerminal(["shim"], columns: 250, with: variables) { _, _ in nil }
     screening.exits(0, saying: "\(own)/azd", "\u{1B}[33mPATH finds", hiding: "\u{1B}[33mok")
+    let cells = ["az", "PATH finds \(first)/az", other + "/az"]
+    for (width, widths) in [(51, [7, 20, 20]), (52, [7, 20, 21])] {
+      let lines = try tool.onTerminal(["shim"], columns: width, with: variables) { _, _ in nil }.lines
+      #expect(lines.dropFirst().first == Screening.row(cells, widths), "\(lines)")
+    }
+    // The user's own directory comes first, whatever PATH says.
+    try shim("install", "az").exits(0)
+    #expect(
+      try shim("list", "--json", path: other).exits(0).json["shims"]?.strings("path")
+        == [own + "/az", other + "/az", own + "/azd"])
   }
 
   @Test func `shim remove removes the stand-in`() throws {
     try shim("install", "az").exits(0)
     #expect(try shim("remove", "az", "--json").exits(0).json == .object(["path": .string(own + "/az")]))
     #expect(access(own + "/az", F_OK) != 0)
-    try shim("remove", "az", "--json").exits(1, code: "not_found")
+    try shim("remove", "az", "--json").exits(1, saying: "/az does not exist.", code: "not_found")
   }
 
   @Test func `shim remove keeps other files, and links`() throws {

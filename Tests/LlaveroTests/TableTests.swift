@@ -49,7 +49,7 @@ struct TableTests {
   /// For each width of the terminal the widths of the columns.
   @Test(arguments: [
     (155, [8, 27, 17, 30, 36, 27]), (154, [8, 27, 17, 30, 35, 27]), (81, [8, 12, 17, 9, 9, 16]),
-    (59, [8, 6, 17, 6, 6, 6]),
+    (80, [8, 12, 17, 9, 9, 15]), (59, [8, 6, 17, 6, 6, 6]), (16, [1, 1, 1, 1, 1, 1]),
   ])
   func `The column furthest above its least width is cut first`(_ width: Int, _ widths: [Int]) throws {
     let tool = try Tool()
@@ -60,17 +60,38 @@ struct TableTests {
         "s", key: "s", of: "v.t", client: Sample.mail, realm: tenant, scopes: scope,
         ["credential_type": "AccessToken_With_AuthScheme"]),
     ])
-    func row(_ cells: [String]) -> String {
-      zip(cells, widths).map { cell, width -> String in
-        if cell.count > width { return String(cell.prefix(width - 1)) + "…" }
-        return cell + String(repeating: " ", count: width - cell.count)
-      }.joined(separator: "  ")
-    }
     let lines = try tool.onTerminal("list", columns: width).exits(0).lines
     let (header, token) = (try #require(lines.first), try #require(lines.last))
-    #expect(row(["ID", "TYPE", "ACCOUNT", "TENANT", "CLIENT", "SCOPES"]).hasPrefix(header), "\(lines)")
+    let titles = Screening.row(["ID", "TYPE", "ACCOUNT", "TENANT", "CLIENT", "SCOPES"], widths)
+    #expect(titles.hasPrefix(header), "\(lines)")
     let cells = [String(token.prefix(8)), "AccessToken_With_AuthScheme", "v.t", tenant, Sample.mail, scope]
-    #expect(token == row(cells), "\(lines)")
+    #expect(token == Screening.row(cells, widths), "\(lines)")
+  }
+
+  /// A terminal that does not say its width is 80 columns wide.
+  @Test(arguments: [
+    (["--client", Sample.mail], 0, [17, 6, 6, 13, 21, 7]),
+    (["--client", Sample.mail], 86, [17, 6, 6, 16, 24, 7]),
+    (["--client", Sample.mail], 87, [17, 6, 6, 17, 24, 7]),
+    ([], 85, [17, 16, 7, 6, 16, 13]), ([], 86, [17, 16, 7, 6, 16, 14]),
+  ])
+  func `The columns of status are cut in the same order`(
+    _ client: [String], _ width: Int, _ widths: [Int]
+  ) throws {
+    let tool = try Tool()
+    let (user, name) = ("u@contoso.example", String(repeating: "n", count: 30))
+    let (tenant, scope) = (String(repeating: "r", count: 30), String(repeating: "s", count: 27))
+    try tool.load([
+      Sample.account(Sample.alice, user, name: name), Sample.refreshToken("r", Sample.alice, Sample.mail),
+      .accessToken("s", key: "s", of: Sample.alice, client: Sample.mail, realm: tenant, scopes: scope),
+    ])
+    let all = [user, name, "1", "own", "login.windows.net", Sample.alice]
+    let cells = client.isEmpty ? all : [user, "own", "yes", tenant, scope, "-"]
+    let lines = try tool.onTerminal(tool.inGroup(["status"] + client), columns: width) { _, _ in nil }
+      .exits(0).lines
+    let row = try #require(lines.last)
+    // The last column is not padded.
+    #expect(Screening.row(cells, widths).hasPrefix(row) && row.count > width - 7, "\(lines)")
   }
 
   @Test func `Colours are for terminals that want them`() throws {
