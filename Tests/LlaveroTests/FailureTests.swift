@@ -80,6 +80,7 @@ struct FailureTests {
   @Test(arguments: [
     ["nonsense"], ["list", "--nonsense"], ["show"], ["import"], ["list", "--group", "no-dots"],
     ["clear", "--account"], ["export", "a", "b"], ["doctor", "--yes"], ["token", "--query", "[tenant, x]"],
+    ["token", "--query", "xtenant]"],
   ])
   func `Wrong usage has its own exit code`(_ arguments: [String]) throws {
     let tool = try Tool()

@@ -26,6 +26,8 @@ struct GraphTests {
   @Test func `get shows on a terminal that it waits for a busy Graph`() throws {
     lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "1"]))
     try tool.onTerminal("get", "/me").exits(0, saying: "busy: waiting 1 s, 180 s at most in all")
+    lab.inject(LabFault(.graph, status: 429, headers: ["Retry-After": "1"]))
+    try tool("get", "/me").exits(0, errors: "")
   }
 
   @Test func `get prints no control characters on a terminal`() throws {

@@ -76,7 +76,11 @@ struct HelpTests {
     #expect(rows.count > 5 && rows.allSatisfy { $0.1.count == longest + 2 }, "\(rows)")
     let options = try tool.run(["help", "options"], with: ["COLUMNS": "60"]).exits(
       0, showing: "etcd+https://HOST:PORT,HOST:PORT/PREFIX")
-    #expect(options.standardOutput.split(separator: "\n").allSatisfy { $0.count <= 60 })
+    let broken = options.standardOutput.split(separator: "\n")
+    #expect(broken.allSatisfy { $0.count <= 60 })
+    // A text with a word that is too long to stand beside its label stands below it.
+    let below = broken.first { $0.contains("etcd+https://HOST:PORT,") }
+    #expect(below?.prefix { $0 == " " }.count == 6, "\(broken)")
   }
 
   @Test func `A command's own options come before those of the store and the broker`() throws {
@@ -216,6 +220,10 @@ struct HelpTests {
       #expect(try candidates(command, "--account").contains("bob@contoso.example"))
     }
     #expect(try candidates("list", "--group").contains(tool.group))
+    // Also beside a setting that this version does not know.
+    try tool.configure("[llavero]\nunknown = x\n")
+    let configured: [String: String?] = ["XDG_CONFIG_HOME": tool.files.path]
+    #expect(try candidates("token", "--account", with: configured).contains("bob@contoso.example"))
     // Also while the word is no group's name yet.
     let words = ["llavero", "list", "--group", "c"]
     try tool.run(

@@ -159,6 +159,20 @@ struct LendTests {
     #expect(!errors.contains(try #require(lending.printed["IDENTITY_HEADER"])))
   }
 
+  @Test func `With --json the settings are one object`() throws {
+    let output = try Pipe()
+    let child = try tool.start(["lend", "--scope", "User.Read", "--port", "0", "--json"], output: output)
+    defer { child.end() }
+    var text = ""
+    while !text.hasSuffix("}\n") { text += try #require(output.nextLine(), "\(text)") + "\n" }
+    let settings = try JSONValue(text: text)
+    #expect(
+      settings.keys == [
+        "expires_on", "home_account_id", "identity_endpoint", "identity_header", "scopes", "username",
+      ])
+    #expect(settings["identity_header"]?.stringValue?.utf8.count == 43)
+  }
+
   @Test(.fault("no diagnosis"))
   func `A borrower whose user the kernel does not tell is logged with the reason`() async throws {
     let source = try tool.files.file(
@@ -245,7 +259,8 @@ struct LendTests {
   @Test(.fault("cannot renew"))
   func `A missing or expired sign-in is reported to the lender and the borrower`() async throws {
     let tool = try Tool.atLab()
-    try tool("lend", "--scope", "User.Read").exits(3, printing: "")
+    try tool("lend", "--scope", "Mail.Read", "--scope", "https://management.azure.com/.default")
+      .exits(3, printing: "", saying: "\"llavero login --scope Mail.Read\".")
     try tool.logIn()
     let lending = try LendingTool(tool, ["--scope", "Mail.Read"])
     _ = lending.errorLine()

@@ -46,7 +46,7 @@ struct SetupTests {
     try tool.run(["list", "--groups"], with: Self.noBus).exits(0, printing: "")
     // Again, nothing changes.
     let before = configuration
-    #expect(try setup(with: Self.noBus).status == 0)
+    #expect(try setup("--json", with: Self.noBus).exits(0).json["key_file"] == nil)
     #expect(configuration == before)
   }
 
@@ -264,6 +264,10 @@ struct SetupTests {
     try setup("--store", "file", "--key", "file:\(other)").exits(1)
     #expect(configuration == before)
     #expect(!FileManager.default.fileExists(atPath: other))
+    // A key that setup has not made stays.
+    try tool.files.keyFile("other", of: "x")
+    try setup("--store", "file", "--key", "file:\(other)").exits(1)
+    #expect(FileManager.default.fileExists(atPath: other))
   }
 
   @Test(.fault("setup step"))

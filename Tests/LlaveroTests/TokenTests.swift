@@ -58,7 +58,8 @@ struct TokenTests {
       let result = try tool.run(["token"] + arguments)
       if arguments[0] == "--min-validity" {
         // The lab's tokens are good for one hour.
-        result.exits(1, printing: "", saying: "--min-validity")
+        let advice = "Ask for less with --min-validity, or try again later."
+        result.exits(1, printing: "", errors: "llavero: No token is valid for that long.\n\(advice)\n")
       } else {
         result.exits(0, errors: "", hiding: first)
       }
@@ -239,13 +240,15 @@ struct TokenTests {
       group = \(tool.group)
       scope = User.Read
       store = keyring
+      graph-url = \(lab.graphURL)
       """)
     let changes: [String: String?] = [
       "XDG_CONFIG_HOME": tool.files.path, "LLAVERO_CLIENT_ID": nil, "LLAVERO_AUTHORITY": nil,
-      "LLAVERO_GROUP": nil,
+      "LLAVERO_GROUP": nil, "LLAVERO_GRAPH_URL": nil,
     ]
     #expect(try tool("token", with: changes).standardOutput == (try accessToken()) + "\n")
     #expect(try tool("token", "--tenant", LabDirectory.contoso, with: changes).status == 0)
+    try tool("get", "/me", with: changes).exits(0)
     #expect(try tool("token", "--group", "com.example.empty", with: changes).status == 3)
   }
 
