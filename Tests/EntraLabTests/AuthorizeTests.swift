@@ -8,10 +8,13 @@ import LabSupport
     #expect(query.status == 302)
     #expect(query.headers["location"]?.hasPrefix("http://localhost:50000/?") == true)
     #expect(query.redirect["state"] == "st")
-    #expect(query.redirect["client_info"] != nil)
+    #expect(Set(query.redirect.keys) == ["client_info", "code", "session_state", "state"])
+    let aware = try await lab.authorize(["instance_aware": "true"]).redirect
+    #expect(aware.values.filter { "https://" + $0 == lab.baseURL }.count == 3)
 
-    let fragment = try await lab.authorize(["response_mode": "fragment"])
+    let fragment = try await lab.authorize(["response_mode": "fragment", "state": "ä&"])
     #expect(fragment.headers["location"]?.hasPrefix("http://localhost:50000/#") == true)
+    #expect(fragment.headers["location"]?.hasSuffix("&state=%C3%A4%26") == true)
 
     let form = try await lab.authorize(["response_mode": "form_post", "state": "\"><b>"])
     #expect(form.status == 200)
@@ -23,7 +26,7 @@ import LabSupport
   @Test(arguments: [
     ("http://localhost:1/", true), ("http://localhost", true), ("http://127.0.0.1:9", true),
     ("http://localhost:1/path", false), ("http://localhost:x", false), ("http://localhost:", false),
-    ("http://localhost:1@evil.example", false),
+    ("http://localhost:1:2", false), ("http://localhost:1@evil.example", false),
     ("https://localhost:1", false), ("http://[::1]:5", false), ("http://localhost.evil.example", false),
     ("http://localhost:1#f", false), ("http://localhost:1?q=1", false),
   ])
@@ -32,7 +35,9 @@ import LabSupport
   {
     let answer = try await lab.authorize(["redirect_uri": uri])
     #expect((answer.status == 302) == isRegistered)
-    if !isRegistered {
+    if isRegistered {
+      #expect(answer.headers["location"]?.hasPrefix(uri + (uri.hasSuffix("/") ? "?" : "/?")) == true)
+    } else {
       #expect(answer.body.contains("AADSTS50011"))
       #expect(answer.headers["location"] == nil)
     }
@@ -42,8 +47,9 @@ import LabSupport
     let answer = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-00000000dead"])
     #expect(answer.status == 400)
     #expect(answer.body.contains("AADSTS700016"))
-    let single = try await lab.authorize(["client_id": "c0000000-0000-4000-8000-000000000051"])
-    #expect(single.body.contains("AADSTS50194"))
+    let single = ["client_id": "c0000000-0000-4000-8000-000000000051"]
+    #expect(try await lab.authorize(single).body.contains("AADSTS50194"))
+    #expect(try await lab.authorize(tenant: "fabrikam.test", single).body.contains("AADSTS700016"))
   }
 
   @Test(arguments: [
@@ -71,6 +77,8 @@ import LabSupport
     #expect(page.body.contains("bob@contoso.test"))
     let id = try #require(
       page.body.split(separator: #"name="ctx" value=""#).last?.split(separator: "\"").first.map(String.init))
+    let unknown = try await lab.curl("/common/login", form: [("ctx", id), ("user", "mallory")])
+    #expect(unknown.body.contains("AADSTS50034: The user account does not exist."))
     return (id, try await lab.curl("/common/login", form: [("ctx", id), ("user", user)], ["-c", jar]))
   }
 
@@ -94,6 +102,7 @@ import LabSupport
     #expect(again.status == 400)
 
     #expect(try await silently(jar).redirect["code"] != nil)
+    #expect(try await silently(jar, ["prompt": ""]).redirect["code"] != nil)
     let other = try await silently(jar, ["login_hint": "other@contoso.test"])
     #expect(other.redirect["error"] == "login_required")
     try lab.requireMFA(of: "bob", scopes: ["Mail.Read"])
@@ -103,6 +112,18 @@ import LabSupport
     #expect(consent.refusal == "consent_required AADSTS65001")
     _ = try await chooseOnPage("bob", jar)
     #expect(try await silently(jar, ["scope": "Mail.Read"]).redirect["code"] != nil)
+  }
+
+  @Test func `The page offers the accounts of a domain, and an account's ids sign in at once`() async throws {
+    let work = ["alice", "bob"]
+    for (hint, users) in ["consumers": ["carol"], "organizations": work, "contoso.test": work] {
+      let page = try await lab.authorize(["login_hint": "", "domain_hint": hint])
+      #expect(page.body.matches(of: /name="user" value="(\w+)"/).map { String($0.1) } == users)
+    }
+    let bob = try #require(lab.directory.user("bob"))
+    let ids = ["login_hint": "", "login_req": bob.objectID, "domain_req": bob.homeTenant]
+    let code = try #require(try await lab.authorize(ids).redirect["code"])
+    #expect(try await lab.redeem(code).claims(of: "id_token")["name"] == "Bob Brown")
   }
 
   @Test func `With prompt=none, an account of another tenant gets an error and no page`() async throws {
