@@ -5,7 +5,7 @@ import TestSupport
   @Test(arguments: [SIGINT, SIGTERM])
   func `The command prints its addresses, and cleans up when stopped`(signal: Int32) throws {
     let files = try TemporaryDirectory()
-    let directory = files.path + "/lab"
+    let directory = files.path + "/new/lab"
     let output = try Pipe()
     let child = try Child.piped(
       Child.built("entra-lab"), ["--directory", directory], environment: [:], output: output)

@@ -1,3 +1,4 @@
+@testable import EntraLab
 import LabSupport
 
 @Suite(.lab) struct FaultTests {
@@ -25,22 +26,42 @@ import LabSupport
       (.garbage, [1, 8, 56]),
     ] as [(LabFault.Connection, [Int32])])
   func `A fault breaks the connection`(connection: LabFault.Connection, exits: [Int32]) async throws {
+    let path = "/common/v2.0/.well-known/openid-configuration"
+    let whole = try await lab.curl(path).body
+    let (status, body) = connection == .truncate ? (200, String(whole.prefix(whole.count / 2))) : (0, "")
     lab.inject(LabFault(.discovery, connection: connection))
     lab.inject(LabFault(.discovery, delay: 0.05, connection: connection))
     for _ in 0..<2 {
-      let broken = try await lab.curl("/common/v2.0/.well-known/openid-configuration", ["--http1.1"])
-      #expect(exits.contains(broken.exit), "\(broken)")
+      let broken = try await lab.curl(path, ["--http1.1"])
+      #expect(exits.contains(broken.exit) && (status == 0 || broken.body == body), "\(broken)")
     }
-    #expect(try await lab.curl("/common/v2.0/.well-known/openid-configuration").status == 200)
+    #expect(try await lab.curl(path).status == 200)
+    #expect(lab.requests(to: .discovery).map(\.status) == [200, status, status, 200])
   }
 
   @Test func `A request can be carried out before its answer is lost`() async throws {
+    let unused = try #require(try await lab.authorize().redirect["code"])
+    for (fault, status) in [
+      (LabFault(.token, connection: .drop), 0), (LabFault(.token, connection: .reset), 0),
+      (LabFault(.token, bodySize: 1), 200), (LabFault(.token, status: 1, body: "x"), 200),
+      (LabFault(.token, status: 700, body: "x"), 599),
+    ] {
+      lab.inject(fault)
+      let answer = try await lab.redeem(unused)
+      #expect(answer.status == status && answer.body == (status == 0 ? "" : "x"))
+    }
+    #expect(try await lab.redeem(unused).status == 200)
     let code = try #require(try await lab.authorize().redirect["code"])
-    lab.inject(LabFault(.token, connection: .drop))
-    #expect(try await lab.redeem(code).exit != 0)
     lab.inject(LabFault(.token, connection: .drop, afterHandling: true))
     #expect(try await lab.redeem(code).exit != 0)
     #expect(try await lab.redeem(code).errorCode == 54005)
+  }
+
+  @Test func `A delay is none, or at most ten minutes, and ends no other`() {
+    for (delay, limited) in [(nil, 0), (-1, 0), (700, 600)] as [(Double?, Int)] {
+      let reply = LabFault(.keys, delay: delay).reply { LabReply.notFound }
+      #expect(reply.delay == .seconds(limited) && !reply.endsDelays)
+    }
   }
 
   @Test func `A slow response blocks no other request, and a client may give up`() async throws {

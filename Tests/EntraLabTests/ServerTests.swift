@@ -87,6 +87,7 @@ import LabSupport
       #expect(answer.exit == 0 && answer.status > 0, "\(path.prefix(60)): \(answer.exit)")
       #expect(!answer.body.contains("evil.example"))
     }
+    #expect(try await lab.curl("/nothing").status == 404)
     lab.reset()
     #expect(try await lab.signIn().status == 200)
   }
