@@ -79,6 +79,8 @@ struct BoundTokenTests {
       (try request(["ts": .integer(now + 1200)]), "time"),
       (try request(["ts": nil]), "time"), (try request(["m": "POST"]), "method"),
       (try request(["u": "graph.microsoft.com"]), "host"), (try request(["u": nil]), "host"),
+      (try request(["u": .string(String(lab.baseURL.split(separator: ":")[2]))]), "host"),
+      (good + ".", "format"),
       (try request(["p": "/protected/other"]), "path"), (try request(["p": nil]), "path"),
       (try request(["nonce": nil]), "nonce"), (try request(["nonce": ""]), "nonce"), (other, "token"),
       (try request(["cnf": nil]), "key"),

@@ -10,6 +10,7 @@ import LabSupport
     #expect(try flow.json["interval"] == 5)
     #expect(try flow.json["verification_uri_complete"] == nil)
     #expect(lab.pendingUserCodes == [flow["user_code"]])
+    _ = try await lab.poll(flow)
     #expect(try await lab.poll(flow).refusal == "authorization_pending AADSTS70016")
     try lab.approveDevice(userCode: flow["user_code"], as: "alice")
     let tokens = try await lab.poll(flow)
@@ -19,9 +20,12 @@ import LabSupport
   }
 
   @Test func `A declined, expired or unknown device code is an error`() async throws {
+    let older = try await lab.begin()
     let declined = try await lab.begin()
     try lab.declineDevice()
     #expect(try await lab.poll(declined).refusal == "authorization_declined AADSTS70019")
+    #expect(lab.pendingUserCodes == [older["user_code"]])
+    #expect(try await lab.begin(scope: "User.Read api://x/y").refusal == "invalid_request AADSTS28000")
     let late = try await lab.begin()
     lab.configure { $0.clockSkew = 901 }
     #expect(throws: LabError.self) { try lab.approveDevice(as: "alice") }
@@ -70,10 +74,11 @@ import LabSupport
 }
 
 extension Lab {
-  fileprivate func begin(tenant: String = "common") async throws -> Answer {
+  fileprivate func begin(
+    tenant: String = "common", scope: String = "User.Read openid profile offline_access"
+  ) async throws -> Answer {
     try await curl(
-      "/\(tenant)/oauth2/v2.0/devicecode",
-      form: [("client_id", LabApps.plain), ("scope", "User.Read openid profile offline_access")])
+      "/\(tenant)/oauth2/v2.0/devicecode", form: [("client_id", LabApps.plain), ("scope", scope)])
   }
 
   fileprivate func poll(_ flow: Answer) async throws -> Answer {
