@@ -12,7 +12,7 @@ import LabSupport
       #"{"clearFaults":{}}"#, #"{"endDelays":{}}"#, #"{"revoke":"alice"}"#,
       #"{"condition":{"user":"alice","condition":"accountDeleted"}}"#, #"{"condition":{"user":"alice"}}"#,
       #"{"mfa":{"user":"bob","required":true,"scopes":["Mail.Read"]}}"#, #"{"clearLog":{}}"#,
-      #"{"configure":{"popNonce":"n"}}"#,
+      #"{"configure":{"popNonce":"n","longTokenLifetime":10000000000}}"#,
     ]
     // Those of the help, which need no device code and no user in full.
     let documented = Lab.commands.split(separator: "\n").map(String.init).filter {
@@ -20,7 +20,7 @@ import LabSupport
     }
     for command in documented + [#"{"reset":{}}"#] + commands {
       let answer = try await tell(command)
-      #expect(answer.status == 200, "\(command): \(answer.body)")
+      #expect(try answer.json == ["ok": true] && answer.status == 200, "\(command): \(answer.body)")
     }
     let overview = try await lab.curl("/__ctl").json
     #expect(overview["settings"]?["deviceInterval"] == 1)
@@ -57,12 +57,12 @@ import LabSupport
 
   @Test func `The log holds what was sent`() async throws {
     _ = try await lab.curl(
-      "/common/oauth2/v2.0/token?slice=x",
+      "/common/oauth2/v2.0/token?slice=x=y",
       form: [("client_id", "a b+c&d"), ("scope", "s"), ("scope", "t")],
       headers: ["x-client-SKU: Llavero"])
     let entry = try #require(lab.log.first)
     #expect(entry.endpoint == .token)
-    #expect(entry.query == ["slice": "x"])
+    #expect(entry.query == ["slice": "x=y"])
     #expect(entry.form["client_id"] == "a b+c&d")
     #expect(entry.duplicates == ["scope"])
     #expect(entry.headers["x-client-sku"] == "Llavero")
@@ -71,6 +71,14 @@ import LabSupport
     #expect(remote.array?.first?["form"]?["client_id"] == "a b+c&d")
     lab.clearLog()
     #expect(lab.log.isEmpty)
+  }
+
+  @Test func `The oldest tickets go when there are more than 20,000`() {
+    var tickets = Tickets<Int>()
+    for number in 1...20_000 { tickets["\(number)"] = number }
+    #expect(tickets.names.count == 20_000)
+    tickets["20001"] = 0
+    #expect(tickets.names == (10_001...20_001).map { "\($0)" })
   }
 
   @Test func `A test can wait for a request`() async throws {
