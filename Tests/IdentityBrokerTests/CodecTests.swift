@@ -223,6 +223,9 @@ struct CodecTests {
     let entries = try BrokerResponse.accounts(in: #"{"accounts":[\#(guests)]}"#)
     #expect(BrokerAccount.entry(for: accounts[0], tenant: "common", in: entries)?.realm == other)
     #expect(BrokerAccount.entry(named: "carol@contoso.test", tenant: nil, in: listed) == nil)
+    let twin = guest.replacing("alice#EXT#", with: "twin#EXT#")
+    let twins = try BrokerResponse.accounts(in: #"{"accounts":[\#(guest),\#(twin)]}"#)
+    #expect(BrokerAccount.entry(for: accounts[0], tenant: other, in: twins)?.username == "alice#EXT#")
   }
 
   @Test func `An empty list of Himmelblau's is not a failure`() throws {
@@ -273,6 +276,8 @@ struct CodecTests {
   func `Each status has its meaning`(status: Int, code: IdentityError.Code) throws {
     for text in [
       #"{"error":{"status":\#(status)}}"#, #"{"brokerTokenResponse":{"error":{"status":"\#(status)"}}}"#,
+      // Of two the outer one.
+      #"{"error":{"status":\#(status)},"brokerTokenResponse":{"error":{"status":21}}}"#,
     ] {
       #expect(try refusal(text).code == code, "\(text)")
     }

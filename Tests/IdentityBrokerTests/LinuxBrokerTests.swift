@@ -97,7 +97,13 @@ struct LinuxBrokerTests {
     #expect(try await client.tokenSilently(request).accessToken == long)
     #expect(try broker.calls().count == calls.count + 2 + 2)
     try broker.order(#"{"token":"\#(short)","do":{"renew":"no-network"}}"#)
-    #expect(try await client.tokenSilently(request).accessToken == short)
+    let kept = try await client.tokenSilently(request)
+    #expect(kept.accessToken == short)
+    // One that is good for exactly that long is not.
+    let count = try broker.calls().count
+    let exact = self.client(broker) { kept.expiresOn - 300 }
+    #expect(try await exact.tokenSilently(request).accessToken == short)
+    #expect(try broker.calls().count == count + 2)
   }
 
   @Test(

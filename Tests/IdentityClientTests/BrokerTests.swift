@@ -204,9 +204,19 @@ struct BrokerTests {
   @Test func `A token in its last minutes serves when the broker fails`() async throws {
     let (test, account) = try await signedIn(.required)
     test.clock.advance(3400)
-    for code in [IdentityError.Code.brokerFailed, .network, .noBroker] {
+    let codes = [IdentityError.Code.brokerFailed, .network, .noBroker]
+    for code in codes {
       broker.fail(code)
       #expect(try await test.silent(account).source == .cache, "\(code)")
+    }
+    // And one in its extended lifetime, if that was wanted.
+    test.clock.advance(600)
+    let extended = TestClient(store: test.store, clock: test.clock, broker: broker) {
+      ($0.brokerPolicy, $0.extendedLifetimeEnabled) = (.required, true)
+    }
+    for code in codes {
+      broker.fail(code)
+      #expect(try await extended.silent(account).isExtendedLifetime, "\(code)")
     }
   }
 

@@ -344,6 +344,18 @@ struct FailureTests {
     #expect(test.transport.tokenRequests.last?.headers["x-client-last-telemetry"] == "4|2|||")
   }
 
+  @Test func `Of earlier failures the server is told the newest that fit`() {
+    let many = ServerTelemetry()
+    for _ in 0..<100 { many.finished(0, correlationID: nil, error: "") }
+    let calls = Array(repeating: "0,", count: 75).joined(separator: ",")
+    #expect(many.last == "4|0|\(calls)|\(String(repeating: ",", count: 74))|")
+    for (length, fits) in [(341, true), (342, false)] {
+      let (telemetry, error) = (ServerTelemetry(), String(repeating: "e", count: length))
+      for error in ["old", error] { telemetry.finished(34, correlationID: nil, error: error) }
+      #expect(telemetry.last == (fits ? "4|0|34,|\(error)|" : "4|0|||"))
+    }
+  }
+
   @Test(arguments: [
     ("1,0,0,,I", "I" as String?), ("1,0,0,,I,1", "I"), ("2,0,0,,I", nil), ("1,0,0,I", nil), ("1,0,0,,", nil),
   ])

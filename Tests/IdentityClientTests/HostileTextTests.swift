@@ -73,8 +73,12 @@ struct HostileTextTests {
     #expect(LoopbackHost(host)?.hasPort(port) == isFor)
   }
 
-  @Test func `A query's value may have an equals sign, or be missing`() {
+  @Test func `A query's value may have an equals sign, or be missing`() throws {
     #expect(FormEncoding.decode("a=b=c&d".utf8) == ["a": "b=c", "d": ""])
+    let page = try #require(URL(string: "https://a.test/x%3Dy?state=a%2526&state=b"))
+    #expect(page.state == "a%26")
+    let other = try #require(URL(string: "https://a.test/x=y"))
+    #expect(!page.isSamePlace(as: other))
   }
 
   @Test(arguments: ["%", "%4", "%zz", "%+a", "%-0", "a%ff"]) func `Bad percent escapes fail`(text: String) {

@@ -112,6 +112,9 @@ struct RenewalTests {
       throw .timedOut
     }
     await expectError(.network) { try await test.silent(account) }
+    // Nor does one that was stored by a clock that was ahead.
+    test.clock.advance(-7200)
+    await expectError(.network) { try await test.silent(account) }
   }
 
   @Test(.conformance(25), .fault("proxy page")) func `Also when the authority is unreachable`() async throws {

@@ -77,6 +77,22 @@ struct RepeatedSilentCallTests {
     #expect(test.store.reads > before)
   }
 
+  @Test func `The memory for results is bounded`() async throws {
+    let (result, now) = (try await test.silent(account), test.clock.now)
+    var results = SilentResults()
+    func call(_ scope: Int) -> SilentResults.Call? {
+      SilentResults.Call(SilentRequest(scopes: ["\(scope)"], account: account))
+    }
+    for scope in 1...20_001 {
+      guard let call = call(scope) else { continue }
+      results.remember(result, of: call, version: 1, validity: now...now)
+    }
+    let kept = [1, 20_000, 20_001].compactMap(call).map {
+      results.result(of: $0, version: 1, at: now) != nil
+    }
+    #expect(kept == [false, false, true])
+  }
+
   @Test func `A call that differs is not answered by the result of another`() async throws {
     func request(_ change: (inout SilentRequest) throws -> Void) rethrows -> SilentRequest {
       var request = SilentRequest(scopes: ["User.Read"], account: account)

@@ -206,6 +206,12 @@ extension ApplicationTests {
       let parameters = MSALAccountEnumerationParameters()
       parameters.returnOnlySignedInAccounts = false
       #expect(try application.accounts(for: parameters) == [alice, carol])
+      // Of two with one name the application's own comes first.
+      let name = try #require(alice.username)
+      provider.alice.withLock {
+        $0 = MSALAccount(username: name, homeAccountId: MSALAccountId(identifier: "alice.fabrikam"))
+      }
+      #expect(try application.account(forUsername: name) == alice)
     }
 
     @Test func `The claims of another library's account are those of its tenant profile`() async throws {

@@ -77,6 +77,15 @@ extension ApplicationTests {
       #expect(claims[0] == claims[1] && claims[0] != claims[2])
     }
 
+    @available(*, deprecated)
+    @Test func `Of several profiles of the home tenant the first counts`() {
+      let profiles = ["a", "b"].map { MSALTenantProfile(identifier: $0, tenantId: $0, claims: ["name": $0]) }
+      let account = MSALAccount(
+        username: nil, homeAccountId: MSALAccountId(identifier: "uid.utid"), tenantProfiles: profiles)
+      #expect(account.accountClaims?["name"] as? String == "a" && account.name == "a")
+      #expect(MSALResult(accessToken: "a", account: account).tenantProfile == profiles[0])
+    }
+
     @Test func `The configuration of an application is copied`() throws {
       let config = MSALPublicClientApplicationConfig(clientId: "11111111-2222-4333-8444-555555555555")
       config.cacheConfig.keychainSharingGroup = "com.example.office"

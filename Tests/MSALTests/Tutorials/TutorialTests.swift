@@ -75,16 +75,31 @@ extension ApplicationTests {
       #expect(line.hasPrefix("Could not acquire token: Error Domain=MSALErrorDomain Code=-50005"), "\(line)")
     }
 
+    @available(*, deprecated)
     @Test(arguments: Generation.allCases)
     func `Older programs sign in and out`(_ generation: Generation) async throws {
       let program = generation.program()
       var lines = program.screen.stream.makeAsyncIterator()
       try program.initMSAL()
-      program.applicationContext = try .test(entra)
+      let application = try MSALPublicClientApplication.test(entra)
+      program.applicationContext = application
       program.acquireTokenInteractively()
       #expect(await lines.next() == "Access token acquired")
       program.acquireTokenSilently()
       #expect(await lines.next() == "Refreshed access token")
+      let accounts = await withCheckedContinuation { continuation in
+        application.allAccountsFilteredByAuthority { accounts, _ in continuation.resume(returning: accounts) }
+      }
+      #expect(accounts?.first?.username == "alice@contoso.test")
+      let scopes = ["https://graph.microsoft.com/user.read"]
+      let token = await withCheckedContinuation { continuation in
+        application.acquireTokenSilent(forScopes: scopes, user: accounts?.first) { result, _ in
+          continuation.resume(returning: result?.accessToken)
+        }
+      }
+      #expect(token == "made-up-access-token")
+      // The cache has the token for both.
+      #expect(entra.server.tokenRequests.count == 1)
       program.signOut()
       #expect(await lines.next() == "Signed out")
     }
