@@ -49,6 +49,8 @@ struct LinuxBrokerTests {
     #expect(
       calls.map(\.method) == ["getLinuxBrokerVersion", "getAccounts", "getAccounts", "acquireTokenSilently"])
     #expect(calls.allSatisfy { $0.version == "0.0" && $0.id == id.uuidString.lowercased() })
+    let connection = BrokerConnection(busAddress: broker.keyring.busAddress, limit: .seconds(600))
+    #expect(try connection.bus() === connection.bus())
   }
 
   @Test(arguments: StandInBroker.Kind.allCases)

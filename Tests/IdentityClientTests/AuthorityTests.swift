@@ -389,6 +389,9 @@ struct AuthorityTests {
   @Test func `A text that is no URL is no authority`() throws {
     #expect(try Authority("https://fs.contoso.test/adfs").kind == .adfs)
     #expect(Authority.made("https://id.example/realms/A", .oidc).environment == "id.example/realms/%41")
+    let (one, two) = (TestPerson.alice.home, TestPerson.clientID)
+    let resolved = Authority.entra("contoso.test").resolved(by: "https://login.contoso.test/\(one)/\(two)")
+    #expect(resolved == .entra(one))
     let base = URL(string: "https://login.microsoftonline.com/")
     let relative = try #require(URL(string: "common", relativeTo: base))
     #expect(try Authority(url: relative) == .default)

@@ -80,16 +80,11 @@ struct RepeatedSilentCallTests {
   @Test func `The memory for results is bounded`() async throws {
     let (result, now) = (try await test.silent(account), test.clock.now)
     var results = SilentResults()
-    func call(_ scope: Int) -> SilentResults.Call? {
-      SilentResults.Call(SilentRequest(scopes: ["\(scope)"], account: account))
+    let calls = (1...20_001).compactMap {
+      SilentResults.Call(SilentRequest(scopes: ["\($0)"], account: account))
     }
-    for scope in 1...20_001 {
-      guard let call = call(scope) else { continue }
-      results.remember(result, of: call, version: 1, validity: now...now)
-    }
-    let kept = [1, 20_000, 20_001].compactMap(call).map {
-      results.result(of: $0, version: 1, at: now) != nil
-    }
+    for call in calls { results.remember(result, of: call, version: 1, validity: now...now) }
+    let kept = [0, 19_999, 20_000].map { results.result(of: calls[$0], version: 1, at: now) != nil }
     #expect(kept == [false, false, true])
   }
 
