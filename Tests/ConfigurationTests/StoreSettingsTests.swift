@@ -1,4 +1,4 @@
-import Testing
+import TestSupport
 
 @testable import Configuration
 
@@ -46,6 +46,18 @@ struct StoreSettingsTests {
     var settings = try settings(address, key: key)
     settings.etcdPassword = password
     #expect(settings.usesKeyring == isUsed)
+  }
+
+  @Test func `A store is prepared by making it, and no secret is plaintext on the bus`() async throws {
+    let directory = try TemporaryDirectory()
+    let key = try directory.file("key", String(repeating: "k", count: 32), mode: 0o600)
+    let access = StoreAccess(
+      ask: { _ throws(CacheError) in throw CacheError(.unavailable, "No.") },
+      transport: { _ throws(HTTPTransportError) in throw HTTPTransportError.cancelled })
+    #expect(!access.allowsPlainSession)
+    let store = try settings("file:\(directory.path)/store", key: .file(key)).store(access)
+    try await TokenCacheAccessor(store: store).prepareStore()
+    #expect(FileManager.default.fileExists(atPath: directory.path + "/store"))
   }
 
   @Test(arguments: [

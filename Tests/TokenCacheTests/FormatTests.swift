@@ -215,6 +215,13 @@ struct FormatTests {
     try await test.save(TestResponse(refreshToken: "new", family: "1"))
     let after = try await test.document.refreshTokens
     #expect(keys.map { after[$0]?.secret } == ["new", "sts.windows.net"])
+    try await test.load([
+      .refreshToken(
+        "imported", key: "\(id)-login.windows.net-refreshtoken-1--", of: id, client: "third",
+        host: "login.windows.net", family: "1", time: 2_000_000_000)
+    ])
+    let last = try await test.document.refreshTokens
+    #expect(keys.map { last[$0]?.secret } == ["imported", "sts.windows.net"])
   }
 
   @Test

@@ -149,6 +149,7 @@ struct ImportTests {
       steps.withLock { $0.append([done, all]) }
     }
     #expect(steps.withLock { $0 } == [[1, 3], [2, 3], [3, 3]])
+    #expect(InMemoryStore().shardsPerUpdate == 1)
     let contents = try test.store.read(.all, in: test.cache.group)
     #expect(Set(contents.documents.keys) == [test.shard(nil), test.shard(.alice), test.shard(.bob)])
     #expect(contents[test.shard(.alice)].recordCount == 5)

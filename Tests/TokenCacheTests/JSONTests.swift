@@ -103,12 +103,13 @@ struct JSONTests {
         "slash/": "quote \" backslash \\ line \n tab \t bell \u{7} null \u{0} é 😀",
       ]),
       "A": .decimal(Decimal(string: "1.5") ?? 0), "m": .double(1e300), "empty": .array([]),
+      "half": .utf16([0xD83D, 0x7E, 0x7F, 0x22]),
     ]
     let json = try CacheDocument(sections: sections).json()
     let text = String(decoding: json, as: UTF8.self)
     #expect(
       text
-        == #"{"A":1.5,"empty":[],"m":1e+300,"z":{"a":{},"b":[null,true,false,-5,""],"slash/":"#
+        == #"{"A":1.5,"empty":[],"half":"\ud83d~\u007f\u0022","m":1e+300,"z":{"a":{},"b":[null,true,false,-5,""],"slash/":"#
         + #""quote \" backslash \\ line \u000a tab \u0009 bell \u0007 null \u0000 é 😀"}}"#)
     #expect(try CacheDocument(json: json).otherSections["z"] == sections["z"])
     #expect(throws: CacheError(.damaged, "")) {

@@ -64,6 +64,10 @@ struct MixedCacheTests {
     #expect(try await test.token()?.condition == .valid)
     #expect(Set(try await test.refreshTokens()) == ["python", "net", "node", "go"])
     #expect(CacheDocument(MixedCache.records).duplicateCount(in: .known) == 11)
+    let tokens = ["A", "B", "b"].enumerated().map { number, scope in
+      SampleRecord.alices("rt", key: "\(number)", ["target": .string(scope)])
+    }
+    #expect(CacheDocument(tokens).duplicateCount(in: .known) == 1)
   }
 
   @Test func `A refresh token is orphaned if its account has no record, not if it has none`() {

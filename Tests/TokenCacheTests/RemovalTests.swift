@@ -3,6 +3,25 @@ import TestSupport
 
 @testable import TokenCache
 
+/// A store in which another program removes all tokens and accounts that a read finds, right after it.
+private struct OvertakenStore: ForwardingStore {
+  let base: any CacheStore = InMemoryStore()
+
+  func read(_ shards: ShardSelection, in group: KeychainGroup) async throws(CacheError) -> GroupContents {
+    let found = try await base.read(shards, in: group)
+    let present = Array(found.documents.keys)
+    try await base.update(present, in: group) { contents in
+      for shard in present {
+        contents[shard].accounts = [:]
+        contents[shard].removeCredentials { _ in true }
+      }
+    }
+    return found
+  }
+
+  func generation(of group: KeychainGroup) -> UInt64? { nil }
+}
+
 /// What a removal removes, and what stays.
 struct RemovalTests {
   private let test = TestCache()
@@ -42,7 +61,7 @@ struct RemovalTests {
     try await test.save(TestResponse(tenant: "guest-tenant"), client: TestCache.otherClient)
     try await test.save(TestResponse(person: .bob))
     try await test.cache.removeAccount(TestPerson.alice.homeAccountID)
-    #expect(test.store.updates.last == [test.shard(.alice)])
+    #expect(test.store.updates.last == [test.shard(.alice)] && test.store.updates.count == 5)
     let json = String(decoding: try await test.document.json(), as: UTF8.self)
     #expect(!json.contains(TestPerson.alice.uid))
     #expect(try await test.accounts(client: nil).map(\.username) == [TestPerson.bob.username])
@@ -74,7 +93,9 @@ struct RemovalTests {
         scope: "B", accessToken: "extended", more: ["expires_in": .integer(100), "ext_expires_in": "1000"]))
     try await test.save(TestResponse(scope: "C", accessToken: "good", more: ["expires_in": .integer(200)]))
     test.setClock(200)
+    let reads = test.store.reads
     #expect(try await test.cache.removeExpired().map(\.secret) == ["gone"])
+    #expect(test.store.reads == reads + 1)
     #expect(
       try await test.document.accessTokens.values.compactMap(\.secret).sorted() == ["extended", "good"])
     #expect(try await test.refreshTokens() == ["rt-1"])
@@ -115,6 +136,30 @@ struct RemovalTests {
     #expect(try await test.document.refreshTokens.keys.sorted() == ["novel"])
     #expect(try await test.document.accessTokens.keys.sorted() == ["misfiled"])
     #expect(try await !test.cache.remove(token))
+  }
+
+  @Test func `A refused access token is removed, and no other token`() async throws {
+    try await test.load([
+      .accessToken("s", key: "refused"), .accessToken("x", key: "other"), .refreshToken("s", key: "refresh"),
+      .accessToken("s", key: "misfiled", ["credential_type": "RefreshToken"]),
+    ])
+    try await test.cache.removeAccessToken("s")
+    #expect(try await test.document.credentials.map(\.key) == ["misfiled", "other", "refresh"])
+  }
+
+  @Test(arguments: [nil, TestCache.client])
+  func `What another program removes meanwhile is gone, and so is the rest`(_ client: String?) async throws {
+    let cache = TokenCacheAccessor(store: OvertakenStore())
+    let (id, request) = (
+      TestPerson.alice.homeAccountID,
+      TokenRequest(environment: "login.windows.net", clientID: TestCache.client)
+    )
+    try await cache.save(TestResponse().response, for: request)
+    #expect(try await cache.removeAccount(id, clientID: client).isEmpty)
+    let metadata = try await cache.accountMetadata(clientID: TestCache.client, of: id)
+    #expect(metadata?.signInState(of: id) == (client == nil ? nil : .signedOut))
+    try await cache.save(TestResponse().response, for: request)
+    #expect(try await cache.removeClient(TestCache.client).isEmpty)
   }
 
   @Test func `Clearing a group affects no other`() async throws {

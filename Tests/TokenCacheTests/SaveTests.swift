@@ -35,6 +35,8 @@ struct SaveTests {
     #expect(token.fields["expires_on"] == "1767229200")
     #expect(token.fields["extended_expires_on"] == "1767232800")
     #expect(token.fields["refresh_on"] == "1767227400")
+    let ends = [300.0, 3000].map { token.lifetime.validUntil(buffer: $0)?.timeIntervalSince1970 }
+    #expect(ends == [1_767_227_400, 1_767_226_200])
     #expect(document.refreshTokens.values.first?.fields["last_modification_time"] == "1767225600")
   }
 
@@ -43,6 +45,12 @@ struct SaveTests {
     #expect(try await test.token()?.token.expiresOn == test.now.addingTimeInterval(3600))
     try await test.save(TestResponse(more: ["expires_on": "1767226000", "expires_in": .integer(9999)]))
     #expect(try await test.token()?.token.expiresOn == Date(timeIntervalSince1970: 1_767_226_000))
+    // The last second of the year 9999, and the next one.
+    for (end, isKept) in [(253_402_300_799, true), (253_402_300_800, false)] as [(Double, Bool)] {
+      let interval = JSONValue.integer(Int64(end - TestCache.start))
+      let response = TokenResponse(fields: ["refresh_in": interval])
+      #expect((response.refreshOn(at: test.now) != nil) == isKept)
+    }
   }
 
   @Test func `The requested scopes are saved if the response names none`() throws {

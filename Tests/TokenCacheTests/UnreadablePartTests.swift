@@ -55,17 +55,21 @@ struct UnreadablePartTests {
     #expect(throws: CacheError.self) { try snapshot.checkComplete() }
   }
 
-  @Test(.fault("all unreadable"), arguments: [StoreProblem.Kind.duplicate, .foreign])
+  @Test(
+    .fault("all unreadable"),
+    arguments: [StoreProblem.Kind.duplicate, .edited, .foreign, .missing, .returned])
   func `A problem that hides no records is no error`(_ kind: StoreProblem.Kind) async throws {
     try await damage(kind, withBob: false)
     #expect(try await test.accounts().isEmpty)
-    try await test.cache.snapshot().checkComplete()
+    let snapshot = try await test.cache.snapshot()
+    #expect(snapshot.problems.map(\.hidesRecords) == [false])
+    try snapshot.checkComplete()
   }
 
-  @Test(.fault("all unreadable"))
-  func `A problem of the whole group is one of every shard`() async throws {
+  @Test(.fault("all unreadable"), arguments: [StoreProblem.Kind.rolledBack, .missing])
+  func `A problem of the whole group is one of every shard`(_ kind: StoreProblem.Kind) async throws {
     try await test.save()
-    test.store.report(StoreProblem(.rolledBack, shard: nil, detail: "Old."))
+    test.store.report(StoreProblem(kind, shard: nil, detail: "Old."))
     await #expect(throws: CacheError.self) { try await test.token() }
     await #expect(throws: CacheError.self) {
       try await test.cache.accounts(AccountFilter(homeAccountID: TestPerson.alice.homeAccountID))
