@@ -48,16 +48,26 @@ struct StoreSettingsTests {
     #expect(settings.usesKeyring == isUsed)
   }
 
-  @Test func `A store is prepared by making it, and no secret is plaintext on the bus`() async throws {
+  @Test func `A store is prepared by making it, with a secret of the right size`() async throws {
     let directory = try TemporaryDirectory()
-    let key = try directory.file("key", String(repeating: "k", count: 32), mode: 0o600)
     let access = StoreAccess(
       ask: { _ throws(CacheError) in throw CacheError(.unavailable, "No.") },
       transport: { _ throws(HTTPTransportError) in throw HTTPTransportError.cancelled })
     #expect(!access.allowsPlainSession)
-    let store = try settings("file:\(directory.path)/store", key: .file(key)).store(access)
-    try await TokenCacheAccessor(store: store).prepareStore()
-    #expect(FileManager.default.fileExists(atPath: directory.path + "/store"))
+    func prepare(_ key: KeyChoice) async throws {
+      let store = try settings("file:\(directory.path)/store", key: key).store(access)
+      try await TokenCacheAccessor(store: store).prepareStore()
+    }
+    await expectCacheError(.unavailable) { try await prepare(.passphraseDescriptor(-1)) }
+    for (count, code) in [(1, .wrongKey), (65_537, .tooLarge)] as [(Int, CacheError.Code)] {
+      let path = try directory.file("passphrase", String(repeating: "\n", count: count))
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      defer { close(descriptor) }
+      await expectCacheError(code) { try await prepare(.passphraseDescriptor(descriptor)) }
+      if code == .wrongKey { #expect(lseek(descriptor, 0, SEEK_CUR) == 0) }
+    }
+    try await prepare(.file(directory.file("key", String(repeating: "k", count: 32), mode: 0o600)))
+    #expect(FileManager.default.fileExists(atPath: directory.path + "/store/keys"))
   }
 
   @Test(arguments: [

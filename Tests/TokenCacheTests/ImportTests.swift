@@ -139,6 +139,7 @@ struct ImportTests {
     }
     let isOfOneAccount = [.damaged, .newerVersion, .rolledBack, .tooLarge].contains(code)
     #expect(test.store.updates.map(\.count) == (isOfOneAccount ? [2, 1, 1, 2, 1, 1, 1] : [2]))
+    #expect(CacheError(code, "No.").leavesOutcomeOpen == (code == .cancelled))
   }
 
   @Test func `Every account gets a shard of its own`() async throws {

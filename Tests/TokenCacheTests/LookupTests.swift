@@ -181,8 +181,7 @@ struct LookupTests {
       return .idToken("e30.\(claims).", host: "h")
     }
     try await test.load([
-      .account(key: "account", host: "h"), idToken(100), idToken(200),
-      .idToken("e30.e30.own", host: "h/one"),
+      .account(key: "account", host: "h"), idToken(100), idToken(200), .idToken("e30.e30.own", host: "h/one"),
       .accessToken("before", host: "h", scopes: "A", cachedAt: 199, expiresOn: 2_000_000_000),
       .accessToken("since", host: "h", scopes: "B", cachedAt: 200, expiresOn: 2_000_000_000),
       .refreshToken("own", host: "h", family: "1"),

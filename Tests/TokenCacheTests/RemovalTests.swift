@@ -94,8 +94,7 @@ struct RemovalTests {
     try await test.save(TestResponse(scope: "C", accessToken: "good", more: ["expires_in": .integer(200)]))
     test.setClock(200)
     let reads = test.store.reads
-    #expect(try await test.cache.removeExpired().map(\.secret) == ["gone"])
-    #expect(test.store.reads == reads + 1)
+    #expect(try await test.cache.removeExpired().map(\.secret) == ["gone"] && test.store.reads == reads + 1)
     #expect(
       try await test.document.accessTokens.values.compactMap(\.secret).sorted() == ["extended", "good"])
     #expect(try await test.refreshTokens() == ["rt-1"])
@@ -150,10 +149,8 @@ struct RemovalTests {
   @Test(arguments: [nil, TestCache.client])
   func `What another program removes meanwhile is gone, and so is the rest`(_ client: String?) async throws {
     let cache = TokenCacheAccessor(store: OvertakenStore())
-    let (id, request) = (
-      TestPerson.alice.homeAccountID,
-      TokenRequest(environment: "login.windows.net", clientID: TestCache.client)
-    )
+    let id = TestPerson.alice.homeAccountID
+    let request = TokenRequest(environment: "login.windows.net", clientID: TestCache.client)
     try await cache.save(TestResponse().response, for: request)
     #expect(try await cache.removeAccount(id, clientID: client).isEmpty)
     let metadata = try await cache.accountMetadata(clientID: TestCache.client, of: id)
