@@ -46,6 +46,13 @@ struct DamageTests {
   static let faults = [
     changed("emptied", .wrongLength(size: 0, expected: 116)) { $0 = [] },
     changed("truncated", .wrongLength(size: 4000, expected: 4212)) { $0.removeLast($0.count - 4000) },
+    changed("truncated to the shortest that names its length", .wrongLength(size: 16, expected: 4212)) {
+      $0.removeLast($0.count - 16)
+    },
+    changed("as short as a file may be, on purpose", .forged, onPurpose: true) {
+      $0.removeSubrange(116...)
+      $0.replaceSubrange(12..<16, with: [0, 0, 0, 116])
+    },
     changed("longer", .wrongLength(size: 4213, expected: 4212)) { $0.append(0) },
     changed("overwritten", .notSealed) { $0 = Array("{}".utf8) + .init(repeating: 0, count: 200) },
     changed("bit flipped", .corrupt) { $0[2000] ^= 1 },
@@ -185,6 +192,10 @@ struct DamageTests {
     let cache = fixture.otherCache()
     #expect(try await fixture.problems(cache).map(\.kind) == [.rolledBack])
     await expectCacheError(.rolledBack) { try await cache.finds(hurt) }
+    // Also one with the number of the removal.
+    try fixture.reseal(fixture.shard(hurt), sequence: fixture.manifestSequence)
+    #expect(try await fixture.problems(cache).map(\.remedy) == [.removal])
+    try await cache.save(sound)
   }
 
   @Test func `An older manifest with an older file is recognized by the newer files`() async throws {

@@ -61,6 +61,7 @@ struct FormatTests {
       let nonce = try AES.GCM.Nonce(data: bytes(hex: example.string("nonce")))
       #expect(SealedKeys.seal(keys, header, with: sealing, nonce: nonce) == file)
     }
+    #expect([1, 11].map { SealedKeys.Scrypt(logN: $0, r: 8, p: 1).mebibytes } == [1, 2])
   }
 
   @Test func `A manifest finds, adds and removes entries in any order`() {

@@ -455,6 +455,11 @@ struct FaultTests {
         #expect(error?.leavesOutcomeOpen == false, "\(answer)")
       }
     }
+    // Another endpoint would send as much.
+    let store = try storeWithAnotherEndpoint { () throws(HTTPTransportError) in
+      throw .responseTooLarge(limit: 1)
+    }
+    await expectCacheError(.refused) { try await store.read(.all, in: fixture.group) }
   }
 
   @Test(
@@ -531,6 +536,10 @@ struct FaultTests {
       try await store.read(.some([fixture.shard(one)]), in: fixture.group)
     }
     #expect(error?.message.contains("response is invalid") == true)
+    let transport = MeddlingTransport(replacing: #""ID":""#, with: #""ID":"0","was":""#)
+    let withoutLease = try fixture.store(through: transport)
+    let noLease = await expectCacheError(.refused) { try await withoutLease.increment(1, of: fixture) }
+    #expect(noLease?.message == "etcd's response is invalid: it holds no lease.")
   }
 
   /// The second ends with the first brace that closes something, the third is nothing.

@@ -70,14 +70,40 @@ struct FormatTests {
         nil
       ),
       (#""more":true"#, nil), (#""more":1"#, nil), (#""kvs":[1]"#, nil), (#""kvs":{}"#, nil),
+      // The object itself is a level.
+      (#""x":\#(String(repeating: "[", count: 15))\#(String(repeating: "]", count: 15))"#, 0),
+      (#""x":\#(String(repeating: "[", count: 16))\#(String(repeating: "]", count: 16))"#, nil),
     ] as [(String, Int?)])
   func `A page is refused that cannot be one, but not for its count of keys`(
     _ members: String, _ expected: Int?
-  ) throws {
-    let body = try EtcdResponse.object(
-      Data(#"{"header":{"revision":"5","cluster_id":"1"},\#(members)}"#.utf8))
-    let count = try? EtcdPage(EtcdResponse(body), of: EtcdRange(below: "/test")).count
+  ) {
+    let json = Data(#"{"header":{"revision":"5","cluster_id":"1"},\#(members)}"#.utf8)
+    let count = try? EtcdPage(EtcdResponse(EtcdResponse.object(json)), of: EtcdRange(below: "/test")).count
     #expect(count == expected)
+  }
+
+  @Test func `A failure says whether etcd may have had the request, or wants another token`() throws {
+    let endpoint = try EtcdEndpoint("https://localhost:1")
+    for error in [.timedOut, .cannotConnect("no"), .secureConnectionFailed("no")] as [HTTPTransportError] {
+      #expect(EtcdFailure(error, at: endpoint).outcomeIsUnknown)
+    }
+    // Without a number an error is an unknown one, which another member may not have.
+    let unknown = EtcdFailure(error: ["error": "etcdserver: stopped"], at: endpoint)
+    #expect(unknown.outcomeIsUnknown && !unknown.isFinal && !unknown.isStaleToken)
+    for words in ["user name is empty", "revision of auth store is old"] {
+      let error: JSONObject = ["code": .integer(3), "error": .string("etcdserver: " + words)]
+      #expect(EtcdFailure(error: error, at: endpoint).isStaleToken)
+    }
+  }
+
+  @Test func `Sixty operations are sent as they are, and more in parts`() {
+    func sizes(_ count: Int) -> [Int] {
+      EtcdOperation.grouped(Array(repeating: .delete("key"), count: count)).map { operation in
+        if case .all(let part) = operation { part.count } else { 0 }
+      }
+    }
+    #expect(sizes(60) == Array(repeating: 0, count: 60))
+    #expect(sizes(61) == [60, 1])
   }
 
   @Test func `A response that arrives late says nothing of what was seen since`() throws {
@@ -85,7 +111,13 @@ struct FormatTests {
     let shard = ShardID(rawValue: "606a626a95cc901e49ea8d483e64dbfd")
     #expect(group.see(shard, sequence: 5, at: 10))
     #expect(group.see(shard, sequence: 4, at: 9))
+    group.keep(shard, .init(document: CacheDocument(), sequence: 5, modRevision: 10))
+    group.forget(shard, at: 9)
     #expect(!group.see(shard, sequence: 4, at: 10))
+    #expect(group.kept([shard]).count == 1)
+    group.forget(shard, at: 10)
+    #expect(group.see(shard, sequence: 4, at: 10))
+    #expect(group.kept([shard]).isEmpty)
   }
 
   @Test func `What the store sends has the form of the example`() async throws {

@@ -241,6 +241,11 @@ struct LoanBrokerTests {
     Named("half an object", #"{"access_token":"#), Named("no UTF-8", "\u{fffd}\0"),
     Named("deep", String(repeating: "[", count: 100_000)),
     Named("a list of values", #"{"a":[\#(String(repeating: "1,", count: 10_000))1]}"#),
+    // With the eight members of the token.
+    Named("2001 values", LentThings.token(["x": .array(Array(repeating: .null, count: 1992))])),
+    Named(
+      "17 levels",
+      LentThings.token(["x": (1...16).reduce(JSONValue.null) { value, _ in .array([value]) }])),
     Named("no token", LentThings.token(["access_token": ""])),
     Named("a token of two lines", LentThings.token(["access_token": "a\r\nX-Header: b"])),
     Named("a number for a token", LentThings.token(["access_token": .integer(1)])),

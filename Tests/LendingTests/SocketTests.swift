@@ -78,8 +78,14 @@ struct SocketTests {
     let runtime = RuntimeDirectory(environment: ProcessInfo.processInfo.environment)
     // Two runs of a user may share the directory.
     let run = String(UInt64.random(in: 0 ... .max), radix: 16)
+    // Files, of which one comes before the others in whichever order they are listed.
+    let files = ["a", "z"].map { "\(runtime.path)/loan-\(run)-\($0)" }
+    _ = try runtime.directory("loan-\(run)-empty")
+    _ = writeNewFile(Array("file".utf8).span, to: files[0])
     let paths = try ["dead", "empty", "other"].map { try runtime.directory("loan-\(run)-\($0)").path }
+    _ = writeNewFile(Array("file".utf8).span, to: files[1])
     defer {
+      for file in files { unlink(file) }
       for path in paths {
         for name in ["loan.sock", "file"] { unlink("\(path)/\(name)") }
         rmdir(path)

@@ -56,6 +56,22 @@ struct ItemTests {
     for item in items { try await client.delete(item) }
   }
 
+  @Test func `Many secrets are read in steps of eight times as many, and of 125 at most`() async throws {
+    let items = (0..<200).map { "\(FakeService.collection)/\($0)" }
+    let steps = Mutex<[Int]>([])
+    let service = try FakeService([
+      "SearchItems": .found(items),
+      "GetSecrets": .computed { arguments in
+        let paths = arguments[0].strings ?? []
+        steps.withLock { $0.append(paths.count) }
+        return .secrets(Dictionary(uniqueKeysWithValues: paths.map { ($0, Variant.secret([1])) }))
+      },
+    ])
+    let client = service.client()
+    #expect(try await client.secrets(of: client.search([:]).unlocked).count == 200)
+    #expect(steps.withLock(\.self) == [2, 16, 125, 57])
+  }
+
   @Test func `The session with the service is encrypted`() async throws {
     let algorithms = try await client.perform { (connection, cancellable) throws(SecretServiceError) in
       try connection.sessionAlgorithms(cancellable)

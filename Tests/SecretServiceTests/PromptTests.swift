@@ -166,8 +166,13 @@ struct PromptTests {
   }
 
   @Test(.fault("locked")) func `Without permission no prompt is shown`() async throws {
+    let replaces = Mutex<[Bool?]>([])
     let (service, client, collection) = try await FakeService.connected([
-      "Unlock": .unlockPrompt, "CreateItem": .creationPrompt, "Delete": .removalPrompt,
+      "Unlock": .unlockPrompt, "Delete": .removalPrompt,
+      "CreateItem": .computed { arguments in
+        replaces.withLock { $0.append(arguments[2].boolean) }
+        return .creationPrompt
+      },
       "SearchItems": .found([item]), "Prompt": .completion(.objectPath(item)),
       "GetAll": .item(["xdg:content-type": "text/plain"]),
     ])
@@ -179,6 +184,7 @@ struct PromptTests {
     await expectFailure(.promptRequired) { try await client.create([:], in: collection) }
     // As in oo7, where a new item takes the place of one that is changed.
     await expectFailure(.promptRequired) { try await client.setSecret(SecretBytes(copying: [2]), of: found) }
+    #expect(replaces.withLock(\.self) == [false, true])
     #expect(!service.calls.contains("Prompt"))
     #expect(!service.calls.contains("Dismiss"))
   }

@@ -88,7 +88,7 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
         CacheError.Disposition.retry, .unlock, .unseal(makingStore: true), .applied(0), .fatal,
       ] {
         let calls = Mutex(0)
-        await expectCacheError(.refused) {
+        let error = await expectCacheError(.refused) {
           try await fixture.newStore().update(shards, in: fixture.group) { contents throws(CacheError) in
             calls.withLock { $0 += 1 }
             contents[shards[0]] = CacheDocument()
@@ -96,6 +96,7 @@ public struct StoreRule: Sendable, CustomTestStringConvertible {
           }
         }
         #expect(calls.withLock(\.self) == 1)
+        #expect(error?.message == "No.")
       }
       let result = try await store.update(shards, in: fixture.group) { contents in
         contents[shards[0]] = contents[shards[0]]
