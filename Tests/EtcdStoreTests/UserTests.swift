@@ -211,6 +211,11 @@ struct UserTests {
       try await cache(fixture.store(user: gone)).save(token)
     }
     #expect(absent?.advice?.contains("password") == true)
+    // An empty one is etcd's to refuse.
+    let session = EtcdSession(try user(""), environment: [:], busAddress: nil)
+    let endpoint = try EtcdEndpoint("https://localhost:1")
+    let empty = try await session.token(at: endpoint, within: .seconds(600)) { _, password in password }
+    #expect(empty == "")
   }
 
   @Test(.fault("etcd refuses")) func `A prefix without rights is reported as such`() async throws {

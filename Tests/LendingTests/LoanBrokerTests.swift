@@ -240,7 +240,6 @@ struct LoanBrokerTests {
     Named("null", "null"),
     Named("half an object", #"{"access_token":"#), Named("no UTF-8", "\u{fffd}\0"),
     Named("deep", String(repeating: "[", count: 100_000)),
-    Named("a list of values", #"{"a":[\#(String(repeating: "1,", count: 10_000))1]}"#),
     // With the eight members of the token.
     Named("2001 values", LentThings.token(["x": .array(Array(repeating: .null, count: 1992))])),
     Named(
