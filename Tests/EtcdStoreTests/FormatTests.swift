@@ -70,7 +70,6 @@ struct FormatTests {
         nil
       ),
       (#""more":true"#, nil), (#""more":1"#, nil), (#""kvs":[1]"#, nil), (#""kvs":{}"#, nil),
-      // The object itself is a level.
       (#""x":\#(String(repeating: "[", count: 15))\#(String(repeating: "]", count: 15))"#, 0),
       (#""x":\#(String(repeating: "[", count: 16))\#(String(repeating: "]", count: 16))"#, nil),
     ] as [(String, Int?)])

@@ -177,7 +177,9 @@ struct PromptTests {
       "GetAll": .item(["xdg:content-type": "text/plain"]),
     ])
     let found = try #require(await client.search([:], in: collection).unlocked.first)
-    await expectFailure(.collectionLocked) { try await client.unlock(collection) }
+    service.setAnswer("Locked", .locked(true))
+    for _ in 0..<2 { await expectFailure(.collectionLocked) { try await client.unlock(collection) } }
+    #expect(service.calls.count { $0 == "Unlock" } == 1)
     await expectFailure(.promptRequired) { try await client.delete(found) }
     // That neither KWallet nor ksecretd runs ends no session: an encrypted one was asked for, and then a plain one.
     #expect(service.calls.count { $0 == "OpenSession" } == 2)
