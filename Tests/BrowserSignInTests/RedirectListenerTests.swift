@@ -232,6 +232,18 @@ struct RedirectListenerTests {
     withExtendedLifetime((listener, other)) {}
   }
 
+  @Test func `Where standard input is closed, a process waits and connects by descriptor 0`() async {
+    await #expect(processExitsWith: .success) {
+      let tests = try RedirectListenerTests()
+      let mailbox = try tests.mailbox()
+      close(STDIN_FILENO)
+      let waiting = dup(try mailbox.open())
+      close(STDIN_FILENO)
+      #expect(mailbox.connect() != nil && waiting >= 0)
+      withExtendedLifetime(tests) {}
+    }
+  }
+
   @Test func `A directory that others may enter is not used`() async throws {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])

@@ -36,6 +36,7 @@ struct FileDescriptorTests {
     }
     lseek(file, 0, SEEK_SET)
     #expect(readAll(file, limit: limit + 1)?.count == limit + 1)
+    #expect(isFile(files.path + "/long", openAs: file) && !isFile(files.path, openAs: file))
   }
 
   @Test func `A failed read or write sets errno`() {
@@ -45,6 +46,12 @@ struct FileDescriptorTests {
     defer { close(full) }
     let isWritten = write([1], to: full)
     #expect((isWritten, errno) == (false, ENOSPC))
+    let isReplaced = replaceFile(files.path, with: [1].span)
+    #expect((isReplaced, errno) == (false, EISDIR))
+  }
+
+  @Test func `Where standard input is closed, descriptor 0 is one like any other`() async {
+    await #expect(processExitsWith: .success) { try workWithoutStandardInput() }
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
@@ -86,6 +93,25 @@ private func makeFiles(mask: mode_t) throws {
   #expect(access(files.path + "/large", F_OK) != 0)
 }
 
+private func workWithoutStandardInput() throws {
+  let files = try TemporaryDirectory()
+  let directory = try PrivateDirectory.made(at: files.path + "/a")
+  close(STDIN_FILENO)
+  try makeDirectory(files.path + "/b")
+  #expect(canOpen(3) && fcntl(STDIN_FILENO, F_GETFD) == -1)
+  let isWritten = writeNewFile([1, 2].span, to: files.path + "/new")
+  #expect(isWritten)
+  #expect(try readFile(files.path + "/new", limit: 10) == [1, 2])
+  try directory.write([3], to: "file")
+  #expect(try directory.read("file", limit: 10) == [3])
+  #expect(try directory.names() == ["file"])
+  close(try directory.open("file"))
+  let socket = listeningUnixSocket(SOCK_STREAM, at: files.path + "/socket", mode: 0o600, backlog: 1)
+  close(socket)
+  let again = try PrivateDirectory.existing(at: directory.path)
+  #expect(socket >= 0 && again != nil)
+}
+
 /// Files that are replaced as a whole, in a directory of one user.
 struct PrivateDirectoryTests {
   private let directory: PrivateDirectory
@@ -99,12 +125,15 @@ struct PrivateDirectoryTests {
   @Test func `A file is read as it was written, under its new name`() throws {
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
     #expect(try directory.read("file", limit: 1 << 20) == nil)
-    try directory.write(Array("old".utf8), to: "file")
+    try directory.write([], to: "file")
+    #expect(try directory.beginning(of: "file", size: 3).isEmpty)
     try directory.write(bytes, to: "file.new")
     try directory.rename("file.new", to: "file")
     try directory.sync()
     #expect(try directory.read("file", limit: 1 << 20) == bytes)
     #expect(try directory.names() == ["file"])
+    #expect(try directory.beginning(of: "file", size: 3) == [0, 1, 2])
+    #expect(directory.modification(of: "file") != nil && directory.modification(of: "none") == nil)
     #expect(throws: PrivateFileError.system(call: "read", path: "\(directory.path)/file", code: EFBIG)) {
       try directory.read("file", limit: 99_999)
     }
@@ -187,10 +216,6 @@ struct PrivateDirectoryTests {
 }
 
 struct RuntimeDirectoryTests {
-  @Test func `The runtime directory is the session's`() {
-    #expect(RuntimeDirectory(environment: ["XDG_RUNTIME_DIR": "/run/x"]).path == "/run/x/llavero")
-  }
-
   @Test(.fault("runtime dir"), arguments: [[:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "relative"]])
   func `Without a session's directory its name has the user's number`(environment: [String: String]) {
     let user = geteuid()
@@ -208,7 +233,7 @@ struct RuntimeDirectoryTests {
   func `A directory in one that others may use is refused, and not made`() throws {
     let home = try TemporaryDirectory()
     let runtime = RuntimeDirectory(environment: ["XDG_RUNTIME_DIR": home.path])
-    #expect(try runtime.directory("loan").path == runtime.path + "/loan")
+    #expect(try runtime.directory("loan").path == home.path + "/llavero/loan")
     chmod(runtime.path, 0o777)
     #expect(throws: PrivateFileError.notPrivate(path: runtime.path)) { try runtime.directory("other") }
     #expect(access(runtime.path + "/other", F_OK) != 0)

@@ -6,7 +6,8 @@ struct SocketAddressTests {
     let directory = try TemporaryDirectory()
     let file = try directory.file("file", "mine")
     chmod(file, 0o600)
-    let path = directory.path + "/socket"
+    // As long as the kernel allows.
+    let path = directory.path + "/" + String(repeating: "s", count: 107 - directory.path.utf8.count - 1)
     let isOver = Mutex(false)
     let other = DispatchGroup()
     DispatchQueue(label: "test.other").async(group: other) {
@@ -24,6 +25,10 @@ struct SocketAddressTests {
     isOver.withLock { $0 = true }
     other.wait()
     #expect(mode(of: file) == 0o600)
+    unlink(path)
+    let socket = listeningUnixSocket(SOCK_STREAM, at: path, mode: 0o600, backlog: 1)
+    defer { close(socket) }
+    #expect(socketPath(of: socket) == path)
   }
 }
 
@@ -75,5 +80,24 @@ struct PeerUserTests {
     client = nil
     waitForClose(of: open)
     #expect(peerUser(open) == .gone)
+  }
+
+  @Test func `Without a descriptor to ask by, a connection's user is unknown`() async {
+    await #expect(processExitsWith: .success) {
+      let tests = PeerUserTests()
+      let (listener, port) = try tests.listener(AF_INET)
+      var client = RawClient(port)
+      try #require(client != nil)
+      let open = accept(listener, nil, nil)
+      // To ask by descriptor 0.
+      close(STDIN_FILENO)
+      #expect(peerUser(open) == .user(geteuid()))
+      var none = rlimit(rlim_cur: 0, rlim_max: 0)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+      #expect(peerUser(open) == .unknown(systemReason(EMFILE)))
+      client = nil
+      tests.waitForClose(of: open)
+      #expect(peerUser(open) == .gone)
+    }
   }
 }
