@@ -21,11 +21,13 @@ struct ChildProcessTests {
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let script = #"sed -n 's/^SigBlk:\s*//p' /proc/self/status; cut -d " " -f 1,6 /proc/$$/stat"#
+    let script = #"sed -n 's/^Sig\(Blk\|Ign\):\s*//p' /proc/self/status; cut -d " " -f 1,6 /proc/$$/stat"#
     let words = try outputOfCommand(["sh", "-c", script], soon).split(whereSeparator: \.isWhitespace)
-    try #require(words.count == 3)
+    try #require(words.count == 4)
     #expect(words[0].allSatisfy { $0 == "0" })
-    #expect(words[1] == words[2])
+    let ignored = try #require(UInt64(words[1], radix: 16))
+    #expect(ignored >> UInt64(SIGPIPE - 1) & 1 == 0)
+    #expect(words[2] == words[3])
   }
 
   @Test(.fault("few fds"))
@@ -83,6 +85,10 @@ struct ProcessEnvironmentTests {
       putenv(other)
       memcpy(other, "LLAVERO_TEST_FIRST", "LLAVERO_TEST_FIRST".utf8.count)
       #expect(processEnvironment()["LLAVERO_TEST_FIRST"] == "1")
+      // One without an equals sign, and one behind it.
+      other["LLAVERO_TEST_FIRST".utf8.count] = 0
+      setenv("LLAVERO_TEST_LAST", "1", 1)
+      #expect(processEnvironment()["LLAVERO_TEST_LAST"] == "1")
     }
   }
 }

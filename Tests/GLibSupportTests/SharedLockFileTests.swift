@@ -330,6 +330,8 @@ struct ForkTests {
       #expect(try isFree("shared"))
       held.release()
       #expect(try isFree("held"))
+      held.remove()
+      #expect(access(directory + "/held", F_OK) == 0)
     }
   }
 }

@@ -8,6 +8,12 @@ struct TextTests {
     #expect(sentences("It failed!", "Badly", nil, "Run this") == "It failed! Badly. Run this")
   }
 
+  @Test func `A text is shown to a limit, and quoted if a shell would change it`() {
+    #expect(String(repeating: "x", count: 2001).printable().count == 2000)
+    let quoted = ["1/a", "", "a b", "\u{E4}"].map(shellQuoted)
+    #expect(quoted == ["1/a", "''", "'a b'", "'\u{E4}'"])
+  }
+
   @Test func `A NUL does not end a text that is composed`() {
     #expect(Array("e\u{301}\0\0e\u{301}".composed.utf8) == Array("\u{e9}\0\0\u{e9}".utf8))
   }
