@@ -194,6 +194,13 @@ extension TransportTests {
         while connection.write(block) {}
       }
       _ = try await failure(makeTransport(), get(server.port), is: HTTPTransportError.malformedResponse)
+      let limited = try RawServer { connection in
+        let count = connection.readRequest()?.contains("/101") == true ? 101 : 100
+        connection.write(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: count))
+        connection.answer("hello")
+      }
+      #expect(await failure(try makeTransport(), get(limited.port, "/100")) == nil)
+      #expect(await failure(try makeTransport(), get(limited.port, "/101")) != nil)
     }
   }
 }

@@ -19,8 +19,6 @@ struct TestProxy: Sendable {
     }
   }
 
-  func stop() { server.stop() }
-
   /// A transport that uses this proxy.
   func transport(user: String = "", exceptions: [String: String] = [:]) throws -> SoupHTTPTransport {
     try makeTransport(exceptions.merging(["https_proxy": "http://\(user)127.0.0.1:\(port)"]) { $1 })
@@ -76,7 +74,7 @@ extension TransportTests {
     }
 
     /// No server listens at either address. The proxy refuses the second one.
-    @Test(arguments: ["[::1]", "::1", "[::1]:PORT", "::/16"])
+    @Test(arguments: ["[::1]", "::1", "[::1]:PORT", "[::1]:", "::/16"])
     func `An IPv6 address in no_proxy is reached directly`(_ exceptions: String) async throws {
       let proxy = try TestProxy(answer: "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
       let port = ReservedPort.refusing.number
@@ -218,7 +216,10 @@ private func sendWithoutSettings(hasProxy: Bool) async throws {
   for name in ["GSETTINGS_SCHEMA_DIR", "GIO_USE_PROXY_RESOLVER"] { unsetenv(name) }
   let proxy = try TestProxy()
   let server = try TestServer { _ in .init(body: [65]) }
-  let transport = try makeTransport(hasProxy ? ["https_proxy": "http://127.0.0.1:\(proxy.port)"] : [:])
+  // Each of these exceptions would be warned of, which ends the process.
+  g_log_set_fatal_mask("GLib-GIO", GLogLevelFlags(rawValue: 1 << 4))
+  let invalid = ["no_proxy": "[::1]:1b,[::1]x:1,a:1b,a:b,[x"]
+  let transport = try hasProxy ? proxy.transport(exceptions: invalid) : makeTransport()
   #expect(try await transport.send(get(server.port)).text == "A")
   #expect(proxy.requests.count == (hasProxy ? 1 : 0))
 }

@@ -5,12 +5,12 @@ extension TransportTests {
   /// Plain HTTP over a socket in the file system.
   @Suite struct UnixSocketTests {
     private func get(
-      _ path: String = "/", scheme: String = "http", timeout: Duration = .seconds(200), limit: Int = 1 << 20
+      _ path: String = "/", host: String = "anything.invalid", scheme: String = "http",
+      timeout: Duration = .seconds(200), limit: Int = 1 << 20
     ) -> HTTPTransportRequest {
       HTTPTransportRequest(
-        HTTPRequest(method: .get, scheme: scheme, authority: "anything.invalid", path: path),
-        timeout: timeout,
-        maximumBodySize: limit)
+        HTTPRequest(method: .get, scheme: scheme, authority: host, path: path),
+        timeout: timeout, maximumBodySize: limit)
     }
 
     @Test func `Requests go to the socket, whatever host they name, and share a connection`() async throws {
@@ -22,6 +22,7 @@ extension TransportTests {
       }
       #expect(server.connectionCount == 1)
       #expect(server.requests.allSatisfy { $0.contains("Host: anything.invalid") })
+      #expect(try await transport.send(get("/three", host: "127.0.0.1:1")).text == "for /three")
     }
 
     @Test func `A socket uses no TLS, a host always`() async throws {
