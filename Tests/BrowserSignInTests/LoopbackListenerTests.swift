@@ -29,7 +29,9 @@ struct LoopbackListenerTests {
   }
 
   @Test func `Answer that came before it was asked for is kept`() async throws {
-    #expect(httpStatus(of: await send(answerForm, to: listener.port)) == 200)
+    let answer = "code=abc%2B1&state=right&x="
+    let largest = form(answer + String(repeating: "x", count: (64 << 10) - answer.utf8.count))
+    #expect(httpStatus(of: await send(largest, to: listener.port)) == 200)
     #expect(try await listener.response(timeout: .seconds(200))["code"] == "abc+1")
     #expect(try await listener.response(timeout: .zero)["code"] == "abc+1")
   }

@@ -239,17 +239,13 @@ struct PastedAddressTests {
     #expect(browser.port == nil)
   }
 
-  @Test func `What the command of BROWSER prints is passed on`() async throws {
+  @Test(arguments: [("echo Open", "Open https://localhost/\n"), ("printf x", "x")])
+  func `What the command of BROWSER prints is passed on`(_ command: String, _ expected: String) async throws {
     let url = try #require(URL(string: "https://localhost/"))
-    let (output, continuation) = AsyncStream.makeStream(of: [UInt8].self)
-    let environment = ["BROWSER": "echo Open", "PATH": "/usr/bin:/bin"]
-    try await SystemBrowser(environment: environment) { continuation.yield($0) }.open(url)
-    var text: [UInt8] = []
-    for await part in output {
-      text += part
-      if text.last == UInt8(ascii: "\n") { break }
-    }
-    #expect(String(decoding: text, as: UTF8.self) == "Open https://localhost/\n")
+    let text = Mutex<[UInt8]>([])
+    let environment = ["BROWSER": command, "PATH": "/usr/bin:/bin"]
+    try await SystemBrowser(environment: environment) { part in text.withLock { $0 += part } }.open(url)
+    try await eventually { text.withLock { $0 == Array(expected.utf8) } }
   }
 
   @Test(.fault("browser prints")) func `A browser outlives who reads what it prints`() throws {

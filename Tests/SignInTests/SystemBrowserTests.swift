@@ -8,6 +8,7 @@ struct SystemBrowserTests {
   @Test(arguments: [
     ("firefox", [["firefox", "A"]]), ("firefox -P work %s &", [["firefox", "-P", "work", "A"]]),
     ("one:two --x=%s", [["one", "A"], ["two", "--x=A"]]), ("", []), (" : &", []),
+    ("'sh'", [["sh", "A"]]),
   ])
   func `BROWSER names commands, with or without an address`(_ variable: String, _ expected: [[String]]) {
     let browser = SystemBrowser(environment: ["BROWSER": variable])

@@ -36,6 +36,9 @@ def call(connection, sender, path, interface, method, arguments, invocation):
         print(arguments[3], "|", arguments[4], "|", " ".join(arguments[5]), flush=True)
         # Another's, and one that is not for this question, come first.
         say(connection, "ActionInvoked", 6, "yes")
+        # It replaces none, is urgent, and stays.
+        if (arguments[1], arguments[6], arguments[7]) != (0, {"urgency": 2}, 0):
+            return invocation.return_dbus_error("org.example.Wrong", str(arguments))
         invocation.return_value(GLib.Variant("(u)", (7,)))
         if person == "close":
             say(connection, "NotificationClosed", 7, 2)
