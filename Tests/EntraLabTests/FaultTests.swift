@@ -57,7 +57,7 @@ import LabSupport
     #expect(try await lab.redeem(code).errorCode == 54005)
   }
 
-  @Test func `A delay is none, or at most ten minutes, and ends no other`() {
+  @Test func `A delay is not negative, is at most ten minutes, and ends no other`() {
     for (delay, limited) in [(nil, 0), (-1, 0), (700, 600)] as [(Double?, Int)] {
       let reply = LabFault(.keys, delay: delay).reply { LabReply.notFound }
       #expect(reply.delay == .seconds(limited) && !reply.endsDelays)
