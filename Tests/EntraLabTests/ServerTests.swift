@@ -23,23 +23,27 @@ import LabSupport
   }
 
   /// As OpenSSL reads them.
-  @Test func `The certificates have the extensions of an authority and of a server`() throws {
-    func extensions(_ certificate: String) throws -> String {
-      let names = "basicConstraints,keyUsage,extendedKeyUsage,subjectAltName"
-      return try Child.output("openssl", ["x509", "-noout", "-ext", names], input: certificate)
-        .replacing("X509v3 ", with: "").replacing(/\s+/, with: " ")
+  @Test func `The certificates have the names and extensions of an authority and of a server`() throws {
+    func contents(_ certificate: String) throws -> String {
+      let extensions = "basicConstraints,keyUsage,extendedKeyUsage,subjectAltName"
+      return try Child.output(
+        "openssl", ["x509", "-noout", "-subject", "-ext", extensions], input: certificate
+      )
+      .replacing("X509v3 ", with: "").replacing(/\s+/, with: " ")
     }
     let address = String(lab.baseURL.dropFirst("https://".count))
     let chain = try Child.output(
       "openssl",
       ["s_client", "-connect", address, "-CAfile", lab.caBundlePath, "-x509_strict", "-verify_return_error"])
     #expect(
-      try extensions(chain) == "Basic Constraints: critical CA:FALSE Key Usage: Digital Signature "
+      try contents(chain)
+        == "subject=CN = localhost Basic Constraints: critical CA:FALSE Key Usage: Digital Signature "
         + "Extended Key Usage: TLS Web Server Authentication "
         + "Subject Alternative Name: DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1 ")
     #expect(
-      try extensions(String(contentsOfFile: lab.caBundlePath, encoding: .utf8))
-        == "Basic Constraints: critical CA:TRUE Key Usage: Certificate Sign, CRL Sign ")
+      try contents(String(contentsOfFile: lab.caBundlePath, encoding: .utf8))
+        == "subject=CN = Entra Lab CA Basic Constraints: critical CA:TRUE Key Usage: Certificate Sign, CRL Sign "
+    )
   }
 
   @Test func `A stopped lab leaves neither a file nor a listener`() async throws {
