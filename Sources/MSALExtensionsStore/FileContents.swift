@@ -147,7 +147,8 @@ enum FileContents {
     let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK
     var descriptor = unsafe open(path, flags | O_CREAT | O_EXCL, 0o600)
     let isNew = descriptor >= 0
-    if !isNew { descriptor = unsafe open(path, flags) }
+    // Another error says why the file cannot be made.
+    if !isNew && errno == EEXIST { descriptor = unsafe open(path, flags) }
     guard descriptor >= 0 else { throw failure("touched", signal.path) }
     defer { close(descriptor) }
     if isNew { _ = writeAll(Data(signal.contents.utf8).span, to: descriptor) }

@@ -165,6 +165,11 @@ struct FileTests {
     // Such a file may be the one by whose time programs see a change of another cache.
     try FileContents.touch(.init(path))
     #expect(access(target, F_OK) == 0)
+    // Where no file can be made, the error says why.
+    let error = #expect(throws: CacheError(.unavailable, "")) {
+      try FileContents.touch(.init("/sys/llavero"))
+    }
+    #expect(error?.message.contains("No such file") == false)
 
     unlink(path)
     #expect(symlink("unmounted/real.json", path) == 0)
