@@ -47,12 +47,11 @@ extension BrokerAccount {
     return list.filter { listed.insert($0.homeAccountID).inserted }.map { first in
       var tenants: Set<String> = []
       let profiles = (entries[first.homeAccountID] ?? []).compactMap(\.profile)
-        .filter { tenants.insert($0.tenantID).inserted }.sorted { $0.tenantID < $1.tenantID }
-      let homeFirst = profiles.filter(\.isHomeTenant) + profiles.filter { !$0.isHomeTenant }
+        .filter { tenants.insert($0.tenantID).inserted }.homeFirst
       return Account(
         homeAccountID: first.homeAccountID,
-        username: homeFirst.lazy.compactMap(\.username).first ?? first.username,
-        environment: first.environment, tenantProfiles: homeFirst, source: LinuxBroker.source)
+        username: profiles.lazy.compactMap(\.username).first ?? first.username,
+        environment: first.environment, tenantProfiles: profiles, source: LinuxBroker.source)
     }
   }
 

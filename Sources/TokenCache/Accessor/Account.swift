@@ -60,6 +60,13 @@ public struct TenantProfile: Sendable, Hashable {
   }
 }
 
+extension [TenantProfile] {
+  /// In the order of an account's profiles: the home tenant's, then the others by their tenants.
+  package var homeFirst: [TenantProfile] {
+    filter(\.isHomeTenant) + filter { !$0.isHomeTenant }.sorted { $0.tenantID < $1.tenantID }
+  }
+}
+
 /// Which accounts to list.
 ///
 /// For example:

@@ -63,8 +63,7 @@ extension Account {
         isHomeTenant: tenant == home,
         claims: tokens[tenant]?.firstIDToken?.claims)
     }
-    let guests = profiles.filter { !$0.isHomeTenant }.sorted { $0.tenantID < $1.tenantID }
-    let tenantProfiles = profiles.filter(\.isHomeTenant) + guests
+    let tenantProfiles = profiles.homeFirst
     self.init(
       homeAccountID: homeAccountID,
       username: tenantProfiles.lazy.compactMap(\.username).first,
