@@ -77,7 +77,12 @@ package final class KeyringAccess: Sendable {
         let path = try connection.path(ofCollection: collection, cancellable)
         try connection.unlock(path, prompt: mayPrompt, cancellable)
       } catch {
-        if error == .promptDismissed { dismissals.withLock { $0[asked] = .now } }
+        if error == .promptDismissed {
+          dismissals.withLock { last in
+            last = last.filter { $0.value >= start }
+            last[asked] = .now
+          }
+        }
         throw CacheError(error, collection: collection)
       }
     }

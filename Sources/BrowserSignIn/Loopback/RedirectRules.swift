@@ -68,7 +68,7 @@ struct RedirectRules: Sendable {
     }
     guard mode == .formPost else { return nil }
     if request.body == nil { return .refusal(413, .responseTooLarge) }
-    let type = request.fields["content-type"]?.split(separator: ";").first
+    let type = request.fields["content-type"]?.prefix { $0 != ";" }
     guard type?.lowercased().filter({ $0 != " " }) == "application/x-www-form-urlencoded" else {
       return .refusal(415, .noForm)
     }
