@@ -41,25 +41,26 @@ enum LoanProtocol {
 struct LoanRefusal: Sendable, Equatable, Error {
   /// Why, by the names of OAuth where it has one.
   enum Code: String, Sendable, CaseIterable {
-    /// The request is invalid: 400; 404 for another path, 405 for another method.
+    /// The request is invalid.
     case invalidRequest = "invalid_request"
-    /// The secret is missing or wrong: 401.
+    /// The secret is missing or wrong.
     case invalidClient = "invalid_client"
-    /// The `client_id` of another client: 403.
+    /// The `client_id` of another client.
     case unauthorizedClient = "unauthorized_client"
-    /// Not lent: 403.
+    /// Not lent.
     case invalidScope = "invalid_scope"
-    /// Another user, a web page, a declined borrower, or the loan has ended: 403.
+    /// Another user, a web page, a declined borrower, or the loan has ended.
     case accessDenied = "access_denied"
-    /// The lender's user has to sign in, or to unlock something: 400, so that clients do not repeat the request.
+    /// The lender's user has to sign in, or to unlock something.
     case interactionRequired = "interaction_required"
-    /// No token is valid for as long as `min_validity` demands: 400.
+    /// No token is valid for as long as `min_validity` demands.
     case shortLived = "short_lived"
-    /// The lender cannot reach the server that renews tokens: 503 with `Retry-After`.
+    /// The lender cannot reach the server that renews tokens. The response has `Retry-After`.
     case temporarilyUnavailable = "temporarily_unavailable"
-    /// The lender failed: 500.
+    /// The lender failed.
     case serverError = "server_error"
 
+    /// The status of a refusal that names none. Clients do not repeat a request after 400.
     fileprivate var statusCode: Int {
       switch self {
       case .invalidRequest, .interactionRequired, .shortLived: 400

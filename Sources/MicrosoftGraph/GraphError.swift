@@ -87,7 +87,7 @@ public struct GraphError: LocalizedError, Sendable, CustomStringConvertible {
   /// The codes in ``innerError``, the most specific last.
   public var innerCodes: [String] { innerLevels.compactMap { $0.text("code") } }
 
-  /// Real errors are nested only a few levels deep.
+  /// As many as the limits of JSON let through.
   private var innerLevels: some Sequence<JSONObject> {
     sequence(first: innerError ?? [:]) { $0.member("innererror")?.objectValue }
   }

@@ -213,10 +213,9 @@ extension Dictionary where Key == String, Value: CacheRecord {
     var matches: [String: [(key: String, record: Value)]] = [:]
     var rest: [(key: String, record: Value)] = []
     for (key, record) in other {
+      guard let identity = theirs[key] else { continue }
       // One that was imported before may have been given another key.
-      if let match = mine[key] == theirs[key]
-        ? key : equals[record] ?? theirs[key].flatMap({ unpaired[$0]?.key })
-      {
+      if let match = mine[key] == identity ? key : equals[record] ?? unpaired[identity]?.key {
         matches[match, default: []].append((key, record))
       } else {
         rest.append((key, record))
